@@ -1,4 +1,4 @@
-import { readTail } from './assets/facts.ts';
+import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
 import { field, mapStrings } from './base/json.ts';
 import { type AppSink, showWithResult } from './mcp/apps/result.ts';

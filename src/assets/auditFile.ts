@@ -73,15 +73,11 @@ export class AuditFile implements Audit {
 export function auditLine(entry: AuditEntry, now: Date): string {
   const { kind, consent, outcome, ms, argumentBytes, resultBytes, assets } = entry;
   const server = shorten(entry.server);
-  const name = entry.name && shorten(kind === 'resource' ? withoutQuery(entry.name) : entry.name);
+  // A query may contain secrets.
+  const name = entry.name && shorten(kind === 'resource' ? entry.name.replace(/[?#].*$/s, '') : entry.name);
   const chat = entry.chat && shorten(entry.chat);
   const about = { time: now.toISOString(), kind, server, name, chat, consent, outcome, ms };
   return `${JSON.stringify({ ...about, argumentBytes, resultBytes, assets })}\n`;
-}
-
-/** A query may contain secrets. */
-function withoutQuery(uri: string): string {
-  return uri.replace(/[?#].*$/s, '');
 }
 
 function shorten(text: string): string {

@@ -114,7 +114,6 @@ async function describeFile(path: string, wanted: 'bytes' | 'path', limits: File
   return { name: basename(path), path, size, mimeType, read };
 }
 
-/** Patterns are like `image/*` or `text/csv`. */
 export function isAllowedType(type: string, patterns: readonly string[]): boolean {
   const [group = ''] = type.toLowerCase().split('/');
   return patterns

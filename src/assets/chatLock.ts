@@ -54,7 +54,6 @@ interface LockRecord extends ProcessMark {
 interface Candidate {
   readonly folder: string;
   readonly key: string;
-  /** A complete lock file under a temporary name. */
   readonly written: string;
   readonly token: string;
 }

@@ -4,6 +4,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { hasCode } from '../base/errors.ts';
 import { NOT_A_FILE, readFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
+import { durationSeconds } from '../media/duration.ts';
+import { type ImageSize, imageSize } from '../media/imageSize.ts';
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';
 
@@ -79,7 +81,6 @@ export class OutsideFolders extends Error {
 
 const NEVER_IN_PATHS = process.platform === 'win32' ? /\0/ : /[\0\\]/;
 
-/** Skips roots that do not exist. */
 async function realFolders(folders: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(folders.map((folder) => realpath(folder).catch(() => undefined)));
   return found.filter((folder) => folder !== undefined);
@@ -244,4 +245,33 @@ export function writtenPathProblem(
 /** A network share or a device path. Even a stat of a share can send the user's credentials to its server. */
 export function isRemotePath(path: string, platform: NodeJS.Platform = process.platform): boolean {
   return platform === 'win32' && /^[\\/]{2}/.test(path);
+}
+
+export interface FileFacts {
+  readonly mimeType: string;
+  readonly size: number;
+  readonly changed: Date;
+  readonly pixels?: ImageSize | undefined;
+  readonly seconds?: number | undefined;
+}
+
+const TAIL_BYTES = 64 * 1024;
+
+/** Reads only the head and the tail. `path` is a real path that may be read. */
+export async function readFacts(path: string): Promise<FileFacts> {
+  const { stats, size, head, mimeType } = await inspectFile(path);
+  const changed = new Date(Number(stats.mtimeMs));
+  const facts = { mimeType, size, changed };
+  if (mimeType.startsWith('image/')) return { ...facts, pixels: imageSize(head) };
+  if (!/^(?:audio|video)\//.test(mimeType)) return facts;
+  const tail = size <= head.length ? head : await readTail(path, size, TAIL_BYTES);
+  return { ...facts, seconds: durationSeconds({ head, tail, size }) };
+}
+
+export async function readTail(path: string, size: number, maxBytes: number): Promise<Uint8Array> {
+  const tail = Buffer.alloc(maxBytes);
+  const bytesRead = await withHandle(open(path, 'r'), (file) =>
+    fillBuffer(file, tail, Math.max(0, size - maxBytes)),
+  );
+  return tail.subarray(0, bytesRead);
 }

@@ -4,7 +4,7 @@ import { customAlphabet } from 'nanoid';
 import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
-import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
+import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
 
@@ -13,45 +13,93 @@ const RESULT_ID_CHARS = 10;
 
 export const newResultId: () => string = customAlphabet(LETTERS_AND_DIGITS, RESULT_ID_CHARS);
 
-export interface FolderAssetsOptions extends Partial<NumberedOptions> {
+export interface NamingOptions {
+  /** The part of a link before the file name; the whole path for a chat that is not saved. */
+  readonly linkPrefix?: string;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+const MAX_NAME_TRIES = 5;
+
+/** The assets of a `cmdassets/` folder: numbered in each result, never overwritten, and without duplicates. */
+export abstract class NumberedAssets implements AssetStore {
+  readonly #options: Required<NamingOptions>;
+
+  constructor({ linkPrefix = ASSET_FOLDER, now = () => new Date(), newId = newResultId }: NamingOptions) {
+    this.#options = { linkPrefix, now, newId };
+  }
+
+  abstract spillFolder(): Promise<string>;
+  /** The name of a known file of the same kind with the same bytes. */
+  protected abstract find(asset: NewAsset): Promise<string | undefined>;
+  /** Creates the whole file or nothing. Resolves to false when the name is taken. */
+  protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
+  /** The cause and what to do, as the end of a sentence. */
+  protected abstract explain(error: unknown): string;
+
+  beginResult(): ResultAssets {
+    const { linkPrefix, now, newId } = this.#options;
+    const counts = new Map<AssetKind, number>();
+    const names = { time: now(), resultId: newId() };
+    const store = async (asset: NewAsset, number: number) => {
+      const same = await this.find(asset);
+      if (same !== undefined) return same;
+      for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
+        const name = assetName({ ...asset, ...names, number });
+        if (await this.create(name, asset)) return name;
+        names.resultId = newId();
+      }
+      throw new Error('every name that was tried is taken. Call the tool again.');
+    };
+    const save = async (asset: NewAsset) => {
+      const { kind } = asset;
+      const number = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, number);
+      try {
+        return { number, path: `${linkPrefix}/${await store(asset, number)}` };
+      } catch (error) {
+        const reason = this.explain(error);
+        throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });
+      }
+    };
+    return { spillFolder: () => this.spillFolder(), save };
+  }
+}
+
+export interface FolderAssetsOptions extends NamingOptions {
   /** The folder of the chat; assets go to `cmdassets/` in it. */
   readonly folder: string;
 }
 
 /** Assets on a local disk. It caches what the folder contains, so keep one per folder rather than one per result. */
-export class FolderAssets implements AssetStore, AssetPlace {
+export class FolderAssets extends NumberedAssets {
   readonly #chatFolder: string;
-  readonly #options: NumberedOptions;
   #opened: { readonly folder: string; readonly index: FolderIndex } | undefined;
 
-  constructor({ folder, ...options }: FolderAssetsOptions) {
-    this.#chatFolder = folder;
-    this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
-  }
-
-  beginResult(): ResultAssets {
-    return new NumberedAssets(this, this.#options);
+  constructor(options: FolderAssetsOptions) {
+    super(options);
+    this.#chatFolder = options.folder;
   }
 
   async spillFolder(): Promise<string> {
     return (await this.#open()).folder;
   }
 
-  async find(asset: NewAsset): Promise<string | undefined> {
+  protected async find(asset: NewAsset): Promise<string | undefined> {
     const { index } = await this.#open();
     // Problems with existing files must not prevent a save.
     return index.find(asset).catch(() => undefined);
   }
 
-  async create(name: string, bytes: AssetBytes): Promise<boolean> {
-    return createWholeFile(join((await this.#open()).folder, name), bytes);
+  protected async create(name: string, asset: NewAsset): Promise<boolean> {
+    const { folder, index } = await this.#open();
+    if (!(await createWholeFile(join(folder, name), asset.bytes))) return false;
+    await index.add(name, asset).catch(() => undefined);
+    return true;
   }
 
-  async remember(name: string, asset: NewAsset): Promise<void> {
-    await this.#opened?.index.add(name, asset).catch(() => undefined);
-  }
-
-  explain(error: unknown): string {
+  protected explain(error: unknown): string {
     const reason = writeFailure(error);
     return reason === undefined ? messageOf(error) : `${reason}.`;
   }
@@ -77,72 +125,4 @@ async function makeAssetFolder(chatFolder: string): Promise<string> {
   if (found.isSymbolicLink()) throw new Error('it is a symbolic link. Put a real folder in its place.');
   if (!found.isDirectory()) throw new Error('it is a file. Put a folder in its place.');
   return folder;
-}
-
-/** A `cmdassets/` folder, on a local disk or in one of the editor's file systems. */
-export interface AssetPlace {
-  spillFolder(): Promise<string>;
-  /** The name of a known file of the same kind with the same bytes. */
-  find(asset: NewAsset): Promise<string | undefined>;
-  /** Creates the whole file or nothing. Resolves to false when the name is taken. */
-  create(name: string, bytes: AssetBytes): Promise<boolean>;
-  remember(name: string, asset: NewAsset): Promise<void>;
-  /** What went wrong and what to do, as the end of a sentence. */
-  explain(error: unknown): string;
-}
-
-export interface NumberedOptions {
-  /** The part of a link before the file name; the whole path for a chat that is not saved. */
-  readonly linkPrefix: string;
-  readonly now: () => Date;
-  readonly newId: () => string;
-}
-
-const MAX_NAME_TRIES = 5;
-
-/** The assets of one result: numbered, never overwritten, and without duplicates. */
-export class NumberedAssets implements ResultAssets {
-  readonly #place: AssetPlace;
-  readonly #options: NumberedOptions;
-  readonly #time: Date;
-  readonly #counts = new Map<AssetKind, number>();
-  #resultId: string;
-
-  constructor(place: AssetPlace, options: NumberedOptions) {
-    this.#place = place;
-    this.#options = options;
-    this.#resultId = options.newId();
-    this.#time = options.now();
-  }
-
-  spillFolder(): Promise<string> {
-    return this.#place.spillFolder();
-  }
-
-  async save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }> {
-    const { kind } = asset;
-    const number = (this.#counts.get(kind) ?? 0) + 1;
-    this.#counts.set(kind, number);
-    try {
-      return { number, path: `${this.#options.linkPrefix}/${await this.#store(asset, number)}` };
-    } catch (error) {
-      const reason = this.#place.explain(error);
-      throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });
-    }
-  }
-
-  async #store(asset: NewAsset, number: number): Promise<string> {
-    const same = await this.#place.find(asset);
-    if (same !== undefined) return same;
-    const { kind, extension, bytes } = asset;
-    for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
-      const name = assetName({ kind, extension, number, time: this.#time, resultId: this.#resultId });
-      if (await this.#place.create(name, bytes)) {
-        await this.#place.remember(name, asset);
-        return name;
-      }
-      this.#resultId = this.#options.newId();
-    }
-    throw new Error('every name that was tried is taken. Call the tool again.');
-  }
 }

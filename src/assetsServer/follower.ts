@@ -1,8 +1,6 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { CatalogChange } from '../catalog/watch.ts';
+import type { CatalogChange, Joined } from '../catalog/watch.ts';
 import type { Disposable } from '../ports/document.ts';
-import type { Joined } from './changes.ts';
-import { logError } from './refusal.ts';
 import type { Shared } from './shared.ts';
 
 const MAX_SUBSCRIPTIONS = 1000;
@@ -17,25 +15,17 @@ export class Follower implements Disposable {
   #joined: Joined | undefined;
   #disposed = false;
 
-  /** For modern clients the SDK filters notifications by subscription. */
   constructor(server: McpServer, shared: Shared, era: 'legacy' | 'modern') {
     this.#server = server;
     this.#shared = shared;
+    // For modern clients the SDK filters notifications by subscription.
     this.#notifiesAll = era === 'modern';
   }
 
-  /** Resolves when every further change is reported. A second call waits for the first. */
   async start(): Promise<void> {
     if (this.#disposed) return;
     this.#joined ??= this.#shared.watching.join((change) => void this.#notify(change));
-    const joined = this.#joined;
-    try {
-      await joined.ready;
-    } catch (error) {
-      logError(this.#shared, error);
-      joined.dispose();
-      if (this.#joined === joined) this.#joined = undefined;
-    }
+    await this.#joined.ready;
   }
 
   get isFollowing(): boolean {
@@ -51,11 +41,6 @@ export class Follower implements Disposable {
       );
     this.#subscribed.set(listedUri, asked.add(askedUri));
     await this.start();
-    if (!this.isFollowing)
-      throw new ProtocolError(
-        ProtocolErrorCode.InternalError,
-        'These folders cannot be watched for changes.',
-      );
   }
 
   unsubscribe(askedUri: string): void {

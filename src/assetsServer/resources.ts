@@ -7,15 +7,21 @@ import {
   type ReadResourceResult,
   type Resource,
 } from '@modelcontextprotocol/server';
-import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
+import {
+  ASSET_TEMPLATE,
+  CHAT_TEMPLATE,
+  describeEntry,
+  type Entry,
+  entryMeta,
+  entryTitle,
+  type FoundEntry,
+} from '../catalog/entry.ts';
 import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './follower.ts';
-import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
-import { answering } from './refusal.ts';
-import type { Shared } from './shared.ts';
+import { answering, type Shared } from './shared.ts';
+import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
 
 const TEMPLATES = [
   {
@@ -136,7 +142,6 @@ function readCursor(cursor: string): Position {
   );
 }
 
-/** The maximum of the protocol. */
 const MAX_VALUES = 100;
 
 /** Completes the variables of the templates. Values are not percent-encoded. */

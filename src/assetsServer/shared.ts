@@ -1,9 +1,15 @@
-import type { Tool } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type Tool,
+} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
+import { CatalogRefusal } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
-import { Watching } from './changes.ts';
+import { inputSchema, SERVER_SPECS } from '../catalog/specs.ts';
+import { Watching } from '../catalog/watch.ts';
 import type { ServeOptions } from './usage.ts';
 
 /** Shared by all connections of a server. */
@@ -25,7 +31,7 @@ export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 
   const allowedMimeTypes = allowedTypes.length === 0 ? ['*/*'] : allowedTypes;
   return {
     catalog,
-    watching: new Watching(catalog, log),
+    watching: new Watching(catalog, { onNote: log }),
     tools: listTools(readOnly),
     version,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
@@ -34,22 +40,44 @@ export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 
   };
 }
 
-export const SERVER_SPECS = toolSpecs(SERVER_WINDOW);
-
 /** Created once, because over HTTP every request has its own server. */
 function listTools(readOnly: boolean): readonly Tool[] {
-  const specs: readonly ToolSpec[] = Object.values(SERVER_SPECS);
-  return specs.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf);
+  return Object.values(SERVER_SPECS)
+    .filter(({ annotations }) => annotations.readOnlyHint || !readOnly)
+    .map((spec) => ({
+      name: spec.name,
+      title: spec.title,
+      description: spec.description,
+      annotations: { title: spec.title, ...spec.annotations },
+      inputSchema: inputSchema(spec) as Tool['inputSchema'],
+      outputSchema: z.toJSONSchema(spec.output, { io: 'output' }) as Tool['outputSchema'],
+    }));
 }
 
-function toolOf(spec: ToolSpec): Tool {
-  const { name, title, description, annotations, output } = spec;
-  return {
-    name,
-    title,
-    description,
-    annotations,
-    inputSchema: inputSchema(spec) as Tool['inputSchema'],
-    outputSchema: z.toJSONSchema(output, { io: 'output' }) as Tool['outputSchema'],
-  };
+/** Shown to clients instead of unexpected errors, whose messages may contain paths. */
+export const INTERNAL_ERROR = 'This failed inside the server. See its log on stderr.';
+
+/** Turns every failure of a request into one that clients may see. `uri` is the requested resource, if there is one. */
+export async function answering<T>(
+  { log }: Pick<Shared, 'log'>,
+  { uri, signal }: { readonly uri?: string; readonly signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    if (error instanceof CatalogRefusal) {
+      throw uri === undefined
+        ? new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
+        : new ResourceNotFoundError(uri, error.message);
+    }
+    // A cancelled request needs no log entry.
+    if (!signal.aborted) logError({ log }, error);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_ERROR);
+  }
+}
+
+export function logError({ log }: Pick<Shared, 'log'>, error: unknown): void {
+  log(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

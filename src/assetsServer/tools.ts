@@ -1,26 +1,29 @@
 import {
+  type BlobResourceContents,
   type CallToolResult,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type TextResourceContents,
 } from '@modelcontextprotocol/server';
-import { CatalogRefusal } from '../catalog/entry.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { CatalogRefusal, type Entry, entryMeta, type FoundEntry, readAddress } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
+import { readArguments, SERVER_SPECS, type ToolName } from '../catalog/specs.ts';
 import {
   listOutput,
-  readArguments,
+  listText,
   readOutput,
+  readText,
   saveOutput,
-  searchOutput,
-  type ToolName,
-} from '../catalog/tools/specs.ts';
-import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
-import { readWindow } from '../catalog/windows.ts';
-import { contentsOf, findReadable, fitsInMessage } from './read.ts';
-import { INTERNAL_ERROR, logError } from './refusal.ts';
-import { SERVER_SPECS, type Shared } from './shared.ts';
+  saveText,
+  searchText,
+} from '../catalog/tools/texts.ts';
+import { type FileWindow, readWindow } from '../catalog/windows.ts';
+import { bufferToBase64 } from '../content/base64.ts';
+import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
 
 const CALLS: Readonly<
   Record<ToolName, (given: unknown, shared: Shared, signal: AbortSignal) => Promise<CallToolResult>>
@@ -42,7 +45,7 @@ const CALLS: Readonly<
   },
   search_chats: async (given, { catalog }, signal) => {
     const query = readArguments(SERVER_SPECS.search_chats, given);
-    const output = searchOutput(await searchChats(catalog, query, signal));
+    const output = await searchChats(catalog, query, signal);
     return result(searchText(output), output);
   },
   save_asset: async (given, { catalog, uploads, stores }) => {
@@ -85,4 +88,55 @@ function result(
 
 function failed(reason: string): CallToolResult {
   return { content: [{ type: 'text', text: reason }], isError: true };
+}
+
+const BY_NAME = /^asset:(?:\/\/)?(.*)$/is;
+const MAX_NAMED = 5;
+
+export async function findByUri(catalog: Catalog, uri: string): Promise<FoundEntry> {
+  const read = readAddress(uri);
+  if (!read.ok) throw new CatalogRefusal(read.reason);
+  return catalog.find(read.address);
+}
+
+/** Accepts an address, or `asset:NAME` if only one asset has this name. */
+export async function findReadable(catalog: Catalog, uri: string): Promise<FoundEntry> {
+  const [, name] = BY_NAME.exec(uri) ?? [];
+  if (name === undefined) return findByUri(catalog, uri);
+  const named = await catalog.findByName(name);
+  const [only] = named;
+  if (only === undefined)
+    throw new CatalogRefusal('There is no asset of this name. Find it with list_assets.');
+  if (named.length > 1) {
+    const uris = named.slice(0, MAX_NAMED).map((entry) => entry.uri);
+    throw new CatalogRefusal(`Several assets have this name. Say which by its address: ${uris.join(', ')}`);
+  }
+  return findByUri(catalog, only.uri);
+}
+
+/** Uses the requested address, which may differ from the one in lists. */
+export function contentsOf(
+  { mimeType, totalBytes, body }: FileWindow,
+  uri: string,
+  { changed }: Entry,
+): TextResourceContents | BlobResourceContents {
+  const about = { uri, mimeType, _meta: entryMeta({ mimeType, size: totalBytes, changed }) };
+  return body.kind === 'text'
+    ? { ...about, text: body.text }
+    : { ...about, blob: bufferToBase64(body.bytes) };
+}
+
+/** Clients that use the SDKs close the connection when a longer message arrives. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** For the rest of the message. */
+const ENVELOPE_BYTES = 16 * 1024;
+export const MAX_CONTENTS_BYTES: number = MAX_MESSAGE_BYTES - ENVELOPE_BYTES;
+/** A byte takes at most this many characters in JSON. */
+const MAX_JSON_GROWTH = 6;
+
+export function fitsInMessage(contents: object, { byteCount }: FileWindow): boolean {
+  return (
+    byteCount * MAX_JSON_GROWTH <= MAX_CONTENTS_BYTES ||
+    Buffer.byteLength(JSON.stringify(contents)) <= MAX_CONTENTS_BYTES
+  );
 }

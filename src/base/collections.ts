@@ -9,3 +9,23 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   }
   return groups;
 }
+
+/** Keeps the values that were used last. */
+export class RecentValues<V> {
+  readonly #max: number;
+  readonly #values = new Map<string, V>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(key: string, create: () => V): V {
+    const value = this.#values.get(key) ?? create();
+    // Reinserted, so that the least recently used value is the first.
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    const [oldest] = this.#values.keys();
+    if (oldest !== undefined && this.#values.size > this.#max) this.#values.delete(oldest);
+    return value;
+  }
+}

@@ -6,52 +6,50 @@ import { unlessAborted } from '../base/async.ts';
 import { visibleLine } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import {
+  type Address,
+  type AssetEntry,
   addressUri,
+  CatalogRefusal,
   CHAT_ENDING,
+  type ChatId,
   chatIdProblem,
+  type FoundEntry,
   folderNameProblem,
   isAssetFileName,
   MAX_DEPTH,
-} from './address.ts';
-import { type Address, type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from './entry.ts';
-import { assetEntry, chatEntry, type Listed, listFound } from './listing.ts';
+} from './entry.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
-import { idBelow, type Limits, type Root, statOf, walk } from './walk.ts';
+import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan, statOf } from './scan.ts';
 
 export interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
   readonly folders: readonly string[];
   readonly limits?: Limits;
-  /** Receives the real path of a chat. */
   readonly readChat?: ReadText;
 }
 
-export interface Snapshot extends Listed {
-  /** The real paths of all folders that were searched, for a watcher. */
-  readonly folders: readonly string[];
-  /** Folders that could not be read, and entries beyond the limits. */
-  readonly notes: readonly string[];
+export interface Snapshot extends Scan {
   /** False when one of the given folders is missing. */
   readonly isComplete: boolean;
 }
 
 /** The chats and assets in some folders. Reads the disk each time, but parses only chats that have changed. */
 export class Catalog {
-  readonly #roots: Roots;
+  readonly #given: readonly Root[];
   readonly #limits: Limits | undefined;
   readonly #memory: ChatMemory;
   #current: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
   constructor({ folders, limits, readChat }: CatalogOptions) {
-    this.#roots = new Roots(folders);
+    this.#given = labelled(folders);
     this.#limits = limits;
     this.#memory = new ChatMemory(readChat);
   }
 
   /** The first parts of ids, in the order of the folders; empty when there is only one folder. */
   get labels(): readonly string[] {
-    return this.#roots.labels;
+    return this.#given.flatMap(({ label }) => (label === '' ? [] : [label]));
   }
 
   /** A request during a scan gets the next one, which sees everything that was there when it was requested. */
@@ -63,7 +61,7 @@ export class Catalog {
 
   /** Rejects with a `CatalogRefusal` for missing entries and for those that lead out of the folders. */
   async find(address: Address): Promise<FoundEntry> {
-    const place = await this.#roots.placeOf(address.chat);
+    const place = await this.#placeOf(address.chat);
     const found = place && (await this.#find(address, place).catch(() => undefined));
     if (!found) throw new CatalogRefusal(notFound(addressUri(address)));
     return found;
@@ -77,7 +75,7 @@ export class Catalog {
 
   /** The real path of the folder whose `cmdassets/` belongs to the id. Rejects as `find` does. */
   async folderOf(chat: ChatId): Promise<string> {
-    const place = await this.#roots.placeOf(chat);
+    const place = await this.#placeOf(chat);
     const folder = place && (await folderBeside(place).catch(() => undefined));
     if (!folder) throw new CatalogRefusal(notFound(visibleLine(chat.slice(0, MAX_QUOTED_CHARS))));
     return pathOf(folder);
@@ -85,7 +83,21 @@ export class Catalog {
 
   /** The id of a chat's file or a `cmdassets/`, which need not exist; undefined when no address can name it. */
   async idOf(path: string): Promise<ChatId | undefined> {
-    return await this.#roots.idOf(path);
+    const { roots } = await realRoots(this.#given);
+    const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
+    if (folder === undefined) return undefined;
+    const real = join(folder, basename(path));
+    return roots
+      .filter((root) => isInside(root.path, real))
+      .map((root) => ({ root, id: idBelow(root.label, relative(root.path, real).split(sep).join('/')) }))
+      .find(({ root, id }) => chatIdProblem(id) === undefined && namesBelow(root, id))?.id;
+  }
+
+  async #placeOf(id: ChatId): Promise<Place | undefined> {
+    if (chatIdProblem(id) !== undefined) return undefined;
+    const { roots } = await realRoots(this.#given);
+    const places = roots.map((root) => ({ root, names: namesBelow(root, id) }));
+    return places.find((place): place is Place => place.names !== undefined);
   }
 
   async #scanAfter(before: Promise<unknown>): Promise<Snapshot> {
@@ -97,16 +109,10 @@ export class Catalog {
   }
 
   async #scan(): Promise<Snapshot> {
-    const { roots, missing } = await this.#roots.present();
-    const walked = await walk(roots, this.#limits);
-    const { entries, versions, notes } = await listFound(walked, this.#memory);
-    return {
-      entries,
-      versions,
-      folders: walked.folders,
-      notes: shortened([...missing.map(noteMissing), ...walked.notes, ...notes]),
-      isComplete: missing.length === 0,
-    };
+    const { roots, missing } = await realRoots(this.#given);
+    const found = await scan(roots, this.#memory, this.#limits);
+    const notes = shortened([...missing.map(noteMissing), ...found.notes]);
+    return { ...found, notes, isComplete: missing.length === 0 };
   }
 
   async #find(address: Address, place: Place): Promise<FoundEntry | undefined> {
@@ -168,51 +174,15 @@ interface Place {
   readonly names: readonly string[];
 }
 
-class Roots {
-  readonly #given: readonly Root[];
-
-  constructor(folders: readonly string[]) {
-    this.#given = labelled(folders);
-  }
-
-  /** In the order of the folders; empty when there is only one. */
-  get labels(): readonly string[] {
-    return this.#given.flatMap(({ label }) => (label === '' ? [] : [label]));
-  }
-
-  /** By their current real paths, without roots inside other roots. */
-  async present(): Promise<{ readonly roots: readonly Root[]; readonly missing: readonly Root[] }> {
-    const real = await Promise.all(
-      this.#given.map(async (given) => ({ given, path: await realpath(given.path).catch(() => undefined) })),
-    );
-    return {
-      roots: withoutTwice(
-        real.flatMap(({ given, path }) => (path === undefined ? [] : [{ ...given, path }])),
-      ),
-      missing: real.flatMap(({ given, path }) => (path === undefined ? [given] : [])),
-    };
-  }
-
-  async placeOf(id: ChatId): Promise<Place | undefined> {
-    if (chatIdProblem(id) !== undefined) return undefined;
-    const { roots } = await this.present();
-    for (const root of roots) {
-      const names = namesBelow(root, id);
-      if (names) return { root, names };
-    }
-    return undefined;
-  }
-
-  async idOf(path: string): Promise<ChatId | undefined> {
-    const { roots } = await this.present();
-    const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
-    if (folder === undefined) return undefined;
-    const real = join(folder, basename(path));
-    return roots
-      .filter((root) => isInside(root.path, real))
-      .map((root) => ({ root, id: idBelow(root.label, relative(root.path, real).split(sep).join('/')) }))
-      .find(({ root, id }) => chatIdProblem(id) === undefined && namesBelow(root, id))?.id;
-  }
+/** The roots by their current real paths, without those inside other roots. */
+async function realRoots(
+  given: readonly Root[],
+): Promise<{ readonly roots: readonly Root[]; readonly missing: readonly Root[] }> {
+  const paths = await Promise.all(given.map(({ path }) => realpath(path).catch(() => undefined)));
+  return {
+    roots: withoutTwice(given.flatMap((root, at) => (paths[at] ? [{ ...root, path: paths[at] }] : []))),
+    missing: given.filter((_, at) => paths[at] === undefined),
+  };
 }
 
 /** Undefined when the path passes through a link, or differs in case from the names on the disk. */

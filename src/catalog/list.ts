@@ -4,35 +4,16 @@ import { visibleLine } from '../base/lines.ts';
 import { foldCase, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
+import { type AssetQuery, DEFAULT_PAGE } from './specs.ts';
 
-export interface AssetQuery {
-  /** Limits the list to one chat. */
-  readonly chat?: ChatId | undefined;
-  /** Words that must all occur in the name, file name, type, tool or chat, in any case. */
-  readonly filter?: string | undefined;
-  readonly kind?: AssetEntry['assetKind'] | undefined;
-  /** `image/*` or `application/pdf`. */
-  readonly mimeType?: string | undefined;
-  readonly sort?: 'changed' | 'name' | 'size' | undefined;
-  readonly order?: 'ascending' | 'descending' | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
-export interface AssetPage extends Page {
-  /** Folders that could not be read, and entries beyond the limits. */
-  readonly notes: readonly string[];
-}
-
-interface Page {
+export interface AssetPage {
   readonly assets: readonly AssetEntry[];
   /** The number of matches on all pages. */
   readonly total: number;
   readonly nextCursor?: string;
+  /** Folders that could not be read, and entries beyond the limits. */
+  readonly notes: readonly string[];
 }
-
-export const MAX_PAGE = 200;
-export const DEFAULT_PAGE = 50;
 
 /** Rejects with a `CatalogRefusal` for an invalid query. */
 export async function listAssets(
@@ -54,8 +35,7 @@ export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   );
 }
 
-/** Throws a `CatalogRefusal` for an invalid cursor. */
-export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
+export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Omit<AssetPage, 'notes'> {
   const { limit = DEFAULT_PAGE, cursor } = query;
   const matches = entries.filter(filterOf(query));
   const { page, last } = pageAfter(matches, {

@@ -7,8 +7,7 @@ import type { Chat } from '../chat/format/chat.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';
 import { chatTitle } from '../chat/outline/title.ts';
-import { isAssetFileName } from './address.ts';
-import type { FoundChat } from './walk.ts';
+import { isAssetFileName } from './entry.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
@@ -40,16 +39,17 @@ export class ChatMemory {
   readonly #read: ReadText;
   readonly #kept = new Map<string, Kept>();
 
-  constructor(read: ReadText = readWholeFile) {
+  constructor(read: ReadText = async (path) => new TextDecoder().decode(await readChatBytes(path))) {
     this.#read = read;
   }
 
-  async read({ path }: FoundChat, stats: Stats): Promise<ReadChat> {
+  async read(path: string, stats: Stats): Promise<ReadChat> {
     const known = this.#kept.get(path);
     const version = versionOf(stats);
     if (known?.version === version && known.isSettled) return known.chat;
     const isSettled = Date.now() - stats.mtimeMs > SETTLED_MS;
-    const chat = readChat(path, await this.#read(path));
+    const text = await this.#read(path);
+    const chat = { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
     this.#kept.set(path, { version, isSettled, chat });
     return chat;
   }
@@ -82,15 +82,12 @@ export async function readTitle(path: string): Promise<string | undefined> {
   return chatTitle(head);
 }
 
-async function readWholeFile(path: string): Promise<string> {
-  return await withFile(path, async (file, { size }) => {
-    if (size > MAX_CHAT_BYTES) throw new Error('The chat has grown too long.');
-    return new TextDecoder().decode(await file.readFile());
+/** Rejects for a chat that is too long. */
+export async function readChatBytes(path: string): Promise<Uint8Array> {
+  return withFile(path, async (file, { size }) => {
+    if (size > MAX_CHAT_BYTES) throw new Error('The chat is too long.');
+    return file.readFile();
   });
-}
-
-function readChat(path: string, text: string): ReadChat {
-  return { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
 }
 
 /** The assets beside the chat that its text mentions, by name, in the order of first mention. */
@@ -98,7 +95,8 @@ export function readMentions(path: string, text: string): ReadonlyMap<string, Me
   const mentions = new Map<string, Mention>();
   if (!text.includes(ASSET_FOLDER) && !text.includes('asset:')) return mentions;
   const chat = parseChat(text);
-  const folder = folderOf(path);
+  // Resolved like a link, so that links with absolute paths match.
+  const folder = posix.dirname(resolvePath('', path));
   for (const use of findAssetUses(text, chat)) {
     const asset = assetOf(folder, use);
     if (asset === undefined || isOnlyListed(text, use)) continue;
@@ -107,11 +105,6 @@ export function readMentions(path: string, text: string): ReadonlyMap<string, Me
     mentions.set(asset, before ? merged(before, mention) : mention);
   }
   return mentions;
-}
-
-/** Resolved like a link, so that links with absolute paths match. */
-function folderOf(path: string): string {
-  return posix.dirname(resolvePath('', path));
 }
 
 function assetOf(folder: string, { path }: AssetUse): string | undefined {
@@ -146,7 +139,6 @@ function readMention(text: string, { turns }: Chat, { offset, turn, tool }: Asse
   return { by, ...(by === 'tool' && tool !== undefined && { tool }), ...(name !== undefined && { name }) };
 }
 
-/** Returns undefined when the label of the link is not a file name. */
 function nameIn(text: string, offset: number): string | undefined {
   LABEL.lastIndex = offset;
   const label = visibleLine((LABEL.exec(text)?.[1] ?? '').replace(ESCAPED, '$1')).slice(0, MAX_NAME_CHARS);
@@ -160,7 +152,6 @@ export function comesBefore(a: Mention, b: Mention): number {
   return RANKS[a.by] - RANKS[b.by];
 }
 
-/** Keeps the stronger mention, and a name that only the other one has. */
 function merged(before: Mention, after: Mention): Mention {
   const [best, rest] = comesBefore(after, before) < 0 ? [after, before] : [before, after];
   return best.name === undefined && rest.name !== undefined ? { ...best, name: rest.name } : best;

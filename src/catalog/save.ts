@@ -10,17 +10,7 @@ import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts'
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
-
-export interface Upload {
-  /** The chat to save beside; may be omitted when there is only one folder. */
-  readonly chat?: ChatId | undefined;
-  /** A file name without folders. */
-  readonly name: string;
-  readonly mimeType?: string | undefined;
-  /** Exactly one of `data` and `text` is required. */
-  readonly data?: string | undefined;
-  readonly text?: string | undefined;
-}
+import type { Upload } from './specs.ts';
 
 export interface UploadLimits {
   readonly maxBytes: number;
@@ -74,35 +64,27 @@ export async function saveAsset(
   return { entry: { ...entry, name }, markdown };
 }
 
-interface UploadedBytes {
-  readonly bytes: Uint8Array;
-  /** From a data: URL. */
-  readonly declared?: string | undefined;
-}
-
-function readUpload({ name, data, text }: Upload, { maxBytes }: UploadLimits): UploadedBytes {
+function readUpload(
+  { name, data, text }: Upload,
+  { maxBytes }: UploadLimits,
+): { readonly bytes: Uint8Array /** From a data: URL. */; readonly declared?: string | undefined } {
   if ((data === undefined) === (text === undefined))
     throw new CatalogRefusal('Give either data or text, and not both.');
-  const read = data === undefined ? readText(name, text ?? '', maxBytes) : readData(name, data, maxBytes);
-  if (read.bytes.length === 0) throw new CatalogRefusal(`${name} was not saved: it is empty.`);
-  if (read.bytes.length > maxBytes) throw tooLarge(name, maxBytes);
-  return read;
-}
-
-function readText(name: string, text: string, maxBytes: number): UploadedBytes {
-  if (Buffer.byteLength(text) > maxBytes) throw tooLarge(name, maxBytes);
-  if (!text.isWellFormed())
+  const isLarger =
+    data === undefined ? Buffer.byteLength(text ?? '') > maxBytes : isSurelyLarger(data, maxBytes);
+  if (isLarger) throw tooLarge(name, maxBytes);
+  if (text !== undefined && !text.isWellFormed())
     throw new CatalogRefusal(
       `${name} was not saved: its text contains an unpaired surrogate. Send it as data.`,
     );
-  return { bytes: Buffer.from(text) };
-}
-
-function readData(name: string, data: string, maxBytes: number): UploadedBytes {
-  if (isSurelyLarger(data, maxBytes)) throw tooLarge(name, maxBytes);
-  const decoded = decodeBase64(data);
-  if (!decoded.ok) throw new CatalogRefusal(`${name} was not saved: ${decoded.reason}.`);
-  return { bytes: decoded.bytes, declared: decoded.mimeType };
+  const read =
+    data === undefined
+      ? { ok: true as const, bytes: Buffer.from(text ?? ''), mimeType: undefined }
+      : decodeBase64(data);
+  if (!read.ok) throw new CatalogRefusal(`${name} was not saved: ${read.reason}.`);
+  if (read.bytes.length === 0) throw new CatalogRefusal(`${name} was not saved: it is empty.`);
+  if (read.bytes.length > maxBytes) throw tooLarge(name, maxBytes);
+  return { bytes: read.bytes, declared: read.mimeType };
 }
 
 function tooLarge(name: string, maxBytes: number): CatalogRefusal {

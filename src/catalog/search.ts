@@ -1,56 +1,33 @@
 import { setImmediate } from 'node:timers/promises';
-import { withFile } from '../assets/confined.ts';
 import { LineCounter } from '../base/lines.ts';
-import type { Role } from '../chat/format/chat.ts';
 import { type SearchHit, searchChat, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { CatalogRefusal, type ChatEntry, type ChatId } from './entry.ts';
 import { checkChat } from './list.ts';
-import { MAX_CHAT_BYTES } from './mentions.ts';
+import { readChatBytes } from './mentions.ts';
+import { type ChatQuery, DEFAULT_HITS, type SearchOutput } from './specs.ts';
 
-export interface ChatQuery {
-  readonly query: string;
-  readonly chat?: ChatId | undefined;
-  /** The chat that the request comes from. */
-  readonly except?: ChatId | undefined;
-  readonly limit?: number | undefined;
-}
+type ChatHit = SearchOutput['hits'][number];
 
-export interface ChatHit {
-  readonly uri: string;
-  readonly chat: ChatId;
-  readonly title: string;
-  /** Undefined when the title matches. */
-  readonly role?: Role;
-  /** Counted from 1. */
-  readonly line: number;
-  /** In bytes, as `readWindow` counts. */
-  readonly start: number;
-  readonly snippet: string;
-}
-
-export interface ChatHits {
-  readonly hits: readonly ChatHit[];
-  /** True when there are more hits than the limit. */
-  readonly more: boolean;
-}
-
-export const MAX_HITS = 100;
-export const DEFAULT_HITS = 20;
 /** One long chat must not hide all the others. */
 const MAX_HITS_OF_CHAT = 10;
 const CHATS_AT_ONCE = 8;
 
-/** Rejects with a `CatalogRefusal` for an invalid query. */
+/** Searches the latest chat first. Rejects with a `CatalogRefusal` for an invalid query. */
 export async function searchChats(
   catalog: Catalog,
-  query: ChatQuery,
+  /** `except` is the chat that the request comes from. */
+  query: ChatQuery & { readonly except?: ChatId | undefined },
   signal?: AbortSignal,
-): Promise<ChatHits> {
-  const { limit = DEFAULT_HITS, chat } = query;
+): Promise<SearchOutput> {
+  const { limit = DEFAULT_HITS, chat, except } = query;
   const words = searchWords(query.query);
   if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
-  const chats = await chatsOf(catalog, query, signal);
+  const { entries } = await catalog.snapshot(signal);
+  if (chat !== undefined) checkChat(entries, chat);
+  const chats = entries
+    .filter((entry) => entry.kind === 'chat')
+    .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except);
   const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
   const hits: ChatHit[] = [];
   let more = false;
@@ -66,20 +43,6 @@ export async function searchChats(
   return { hits: hits.slice(0, limit), more: more || hits.length > limit };
 }
 
-/** The latest first. */
-async function chatsOf(
-  catalog: Catalog,
-  { chat, except }: ChatQuery,
-  signal: AbortSignal | undefined,
-): Promise<readonly ChatEntry[]> {
-  const { entries } = await catalog.snapshot(signal);
-  if (chat !== undefined) checkChat(entries, chat);
-  return entries
-    .filter((entry) => entry.kind === 'chat')
-    .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except)
-    .sort((a, b) => b.changed.getTime() - a.changed.getTime());
-}
-
 /** An unreadable chat has no hits. */
 async function searchOne(
   catalog: Catalog,
@@ -87,7 +50,10 @@ async function searchOne(
   words: readonly string[],
   maxHits: number,
 ): Promise<readonly ChatHit[]> {
-  const bytes = await readChat(catalog, chat).catch(() => undefined);
+  const bytes = await catalog
+    .find({ kind: 'chat', chat })
+    .then(({ path }) => readChatBytes(path))
+    .catch(() => undefined);
   if (!bytes) return [];
   const text = new TextDecoder().decode(bytes);
   const hits = searchChat(text, title, words, maxHits);
@@ -95,18 +61,8 @@ async function searchOne(
   return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));
 }
 
-async function readChat(catalog: Catalog, chat: ChatId): Promise<Uint8Array> {
-  const { path } = await catalog.find({ kind: 'chat', chat });
-  return await withFile(path, async (file, { size }) => {
-    if (size > MAX_CHAT_BYTES) throw new CatalogRefusal('The chat is too long to search.');
-    return await file.readFile();
-  });
-}
-
-type PlaceOf = (offset: number) => Pick<ChatHit, 'line' | 'start'>;
-
 /** Counts lines in the bytes: they are the same as in the text even where the chat is not valid UTF-8. */
-function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): PlaceOf {
+function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]) {
   const lines = new LineCounter(text);
   const places = new Map<number, Pick<ChatHit, 'line' | 'start'>>();
   let line = 0;
@@ -119,7 +75,7 @@ function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): 
     const within = before.includes('\ufffd') ? 0 : Buffer.byteLength(before);
     places.set(offset, { line: line + 1, start: lineStart + within });
   }
-  return (offset) => places.get(offset) ?? { line: 1, start: 0 };
+  return (offset: number) => places.get(offset) ?? { line: 1, start: 0 };
 }
 
 const NEWLINE = 0x0a;

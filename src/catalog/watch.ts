@@ -4,10 +4,9 @@ import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
-import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
-import type { Entry } from './entry.ts';
-import { statOf } from './walk.ts';
+import { CHAT_ENDING, type Entry, folderNameProblem, isAssetFileName } from './entry.ts';
+import { statOf } from './scan.ts';
 
 export interface CatalogChange {
   /** Entries were added, removed or renamed. */
@@ -28,18 +27,50 @@ export interface WatchOptions {
 
 export type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
-/** Reports changes in batches. Does not keep the process alive. */
-export async function watchCatalog(
-  catalog: Catalog,
-  onChange: (change: CatalogChange) => void,
-  options: WatchOptions = {},
-): Promise<Disposable> {
-  const watching = new CatalogWatch(catalog, onChange, options);
-  await watching.start();
-  return watching;
+export interface Joined extends Disposable {
+  /** Resolves when every further change is reported. Never rejects. */
+  readonly ready: Promise<void>;
 }
 
-/** Returns undefined when nothing changed. */
+/** Shares one watcher among all listeners. Does not keep the process alive. */
+export class Watching implements Disposable {
+  readonly #catalog: Catalog;
+  readonly #options: WatchOptions;
+  readonly #listeners = new Set<(change: CatalogChange) => void>();
+  #watch: CatalogWatch | undefined;
+
+  constructor(catalog: Catalog, options: WatchOptions = {}) {
+    this.#catalog = catalog;
+    this.#options = options;
+  }
+
+  join(onChange: (change: CatalogChange) => void): Joined {
+    // A new function each time, so that a callback that joins twice is called twice.
+    const listener = (change: CatalogChange) => onChange(change);
+    this.#listeners.add(listener);
+    this.#watch ??= new CatalogWatch(
+      this.#catalog,
+      (change) => {
+        for (const each of [...this.#listeners]) each(change);
+      },
+      this.#options,
+    );
+    return {
+      ready: this.#watch.started,
+      dispose: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size === 0) this.dispose();
+      },
+    };
+  }
+
+  dispose(): void {
+    this.#listeners.clear();
+    this.#watch?.dispose();
+    this.#watch = undefined;
+  }
+}
+
 function changeBetween(before: Snapshot, after: Snapshot): CatalogChange | undefined {
   const known = new Map(before.entries.map((entry) => [entry.uri, entry]));
   const list =
@@ -64,7 +95,9 @@ const MAX_SHARE = 1 / 4;
 const MAX_SCANS = 5;
 const STATS_AT_ONCE = 64;
 
+/** Reports changes in batches. */
 class CatalogWatch implements Disposable {
+  readonly started: Promise<void>;
   readonly #catalog: Catalog;
   readonly #onChange: (change: CatalogChange) => void;
   readonly #options: WatchOptions;
@@ -73,7 +106,6 @@ class CatalogWatch implements Disposable {
   #known: Snapshot | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isScanning = false;
-  /** Something may have changed since the last scan began. */
   #isStale = false;
   /** Some folder cannot be watched, so changes are polled. */
   #mustPoll = false;
@@ -85,10 +117,7 @@ class CatalogWatch implements Disposable {
     this.#catalog = catalog;
     this.#onChange = onChange;
     this.#options = options;
-  }
-
-  async start(): Promise<void> {
-    await this.#scanAndReport();
+    this.started = this.#scanAndReport();
   }
 
   dispose(): void {

@@ -4,9 +4,7 @@ import { isTextType } from '../media/table.ts';
 import { CatalogRefusal, type FoundEntry } from './entry.ts';
 
 export interface WindowRequest {
-  /** In bytes. */
   readonly start?: number | undefined;
-  /** The most bytes to return. */
   readonly maxBytes: number;
   /** `bytes` returns text as bytes, too. */
   readonly as?: 'auto' | 'bytes' | undefined;
@@ -32,47 +30,42 @@ export async function readWindow({ entry, path }: FoundEntry, request: WindowReq
     const file = await inspectFile(path);
     if (start > file.size) throw new CatalogRefusal(beyondEnd(start, file.size));
     const asText = as === 'auto' && (isTextType(file.mimeType) || detectText(file).isText);
-    return await (asText ? readAsText : readAsBytes)(path, file, { start, maxBytes });
+    const read = asText ? readCharacters : readBytes;
+    const { from, bytes } = await read(path, file, { start, maxBytes });
+    // A window that is not valid text is returned as bytes, with the same bounds.
+    const text = asText ? decodeText(bytes) : undefined;
+    const end = from + bytes.length;
+    return {
+      mimeType: text === undefined || isTextType(file.mimeType) ? file.mimeType : 'text/plain',
+      totalBytes: file.size,
+      start: from,
+      byteCount: bytes.length,
+      ...(end < file.size ? { nextStart: end } : {}),
+      body: text === undefined ? { kind: 'bytes', bytes } : { kind: 'text', text },
+    };
   } catch (error) {
     throw error instanceof CatalogRefusal ? error : new CatalogRefusal(unreadable(entry.uri, error));
   }
 }
 
-async function readAsBytes(
+type ReadPiece = (
   path: string,
   file: InspectedFile,
-  { start, maxBytes }: Range,
-): Promise<FileWindow> {
-  const bytes = await readRange(path, file, start, maxBytes);
-  return { mimeType: file.mimeType, ...bounds(file, start, bytes), body: { kind: 'bytes', bytes } };
-}
+  range: Range,
+) => Promise<{ readonly from: number; readonly bytes: Uint8Array }>;
 
-/** A window that is not valid text is returned as bytes, with the same bounds. */
-async function readAsText(
-  path: string,
-  file: InspectedFile,
-  { start, maxBytes }: Range,
-): Promise<FileWindow> {
+const readBytes: ReadPiece = async (path, file, { start, maxBytes }) => ({
+  from: start,
+  bytes: await readRange(path, file, start, maxBytes),
+});
+
+const readCharacters: ReadPiece = async (path, file, { start, maxBytes }) => {
   const offset = Math.max(0, start - REST_BYTES);
   const around = await readRange(path, file, offset, start - offset + maxBytes + REST_BYTES);
   const window = textWindow({ bytes: around, offset, totalBytes: file.size }, { start, maxBytes });
   if (!window.fits) throw new CatalogRefusal(tooNarrow(start, window.neededBytes));
-  const bytes = around.subarray(window.start - offset, window.end - offset);
-  const text = decodeText(bytes);
-  const found = bounds(file, window.start, bytes);
-  if (text === undefined) return { mimeType: file.mimeType, ...found, body: { kind: 'bytes', bytes } };
-  const mimeType = isTextType(file.mimeType) ? file.mimeType : 'text/plain';
-  return { mimeType, ...found, body: { kind: 'text', text } };
-}
-
-function bounds(
-  { size }: InspectedFile,
-  start: number,
-  { length }: Uint8Array,
-): Pick<FileWindow, 'totalBytes' | 'start' | 'byteCount' | 'nextStart'> {
-  const end = start + length;
-  return { totalBytes: size, start, byteCount: length, ...(end < size ? { nextStart: end } : {}) };
-}
+  return { from: window.start, bytes: around.subarray(window.start - offset, window.end - offset) };
+};
 
 function beyondEnd(start: number, size: number): string {
   return `There is nothing at byte ${start}: the file has ${size} bytes. Ask for a start from 0 to ${size}.`;
@@ -92,7 +85,6 @@ function unreadable(uri: string, error: unknown): string {
 
 export interface FileSlice {
   readonly bytes: Uint8Array;
-  /** The position of the first byte in the file. */
   readonly offset: number;
   readonly totalBytes: number;
 }
@@ -107,7 +99,6 @@ export type TextWindow =
   /** Not even the first character fits; it needs this many bytes. */
   | { readonly fits: false; readonly neededBytes: number };
 
-/** The most continuation bytes of a UTF-8 character. */
 export const REST_BYTES = 3;
 
 /**
@@ -122,7 +113,6 @@ export function textWindow(file: FileSlice, { start, maxBytes }: Range): TextWin
   return { fits: true, start: begin, end: end === file.totalBytes ? beforeHalfCharacter(file, begin) : end };
 }
 
-/** The beginning of the character at a position, or the position itself. */
 function characterStart(file: FileSlice, position: number): number {
   const first = leadBefore(file, position);
   if (first === undefined) return position;
@@ -157,7 +147,6 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** The length of a character by its first byte. */
 function lengthBy(byte: number): number {
   if (byte >= 0xf0 && byte <= 0xf4) return 4;
   if (byte >= 0xe0 && byte <= 0xef) return 3;

@@ -4,8 +4,8 @@ import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.t
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
-import { withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
-import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
+import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
+
 import { renderToolName } from '../chat/format/calls.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';

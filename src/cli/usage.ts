@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
-import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
+import { BUILT_IN_SERVER } from '../catalog/tools/builtIn.ts';
+
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
 import type { Approval, ToolName } from '../ports/tools.ts';
 

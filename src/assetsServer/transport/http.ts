@@ -14,23 +14,16 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { CatalogChange } from '../../catalog/watch.ts';
-import type { Watching } from '../changes.ts';
-import { logError } from '../refusal.ts';
+import type { CatalogChange, Watching } from '../../catalog/watch.ts';
 import { createServer } from '../server.ts';
-import type { Shared } from '../shared.ts';
-import { HttpSessions } from './sessions.ts';
+import { logError, type Shared } from '../shared.ts';
+import { failure, HttpSessions } from './sessions.ts';
 
 export interface HttpOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly token: string;
   readonly maxMessageBytes: number;
-}
-
-export interface HttpServing {
-  readonly url: string;
-  close(): Promise<void>;
 }
 
 /** Node sets both for requests to a server. */
@@ -43,7 +36,7 @@ const PATH = '/mcp';
 const KEEP_ALIVE_MS = 10 * 60 * 1000;
 
 /** Serves clients that know the token, until it is closed. */
-export async function serveOverHttp(shared: Shared, options: HttpOptions): Promise<HttpServing> {
+export async function serveOverHttp(shared: Shared, options: HttpOptions) {
   const { answer, endAll } = createAnswer(shared, options.maxMessageBytes);
   const http = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   http.listen(options.port, HOST);
@@ -77,57 +70,32 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
   });
   const modern = createMcpHandler(({ era }) => createServer(shared, era).server, {
     legacy: 'reject',
-    bus: new FolderEvents(shared.watching),
+    bus: folderEvents(shared.watching),
     maxRequestBodySize: maxMessageBytes,
     onerror: ({ message }) => shared.log(message),
   });
-  const answer = toNodeHandler(
-    { fetch: (request) => route(request, { shared, sessions, modern: modern.fetch }) },
-    { maxRequestBodySize: maxMessageBytes, onerror: (error) => logError(shared, error) },
-  );
-  const endAll = async () => {
-    await modern.close();
-    sessions.dispose();
-  };
-  return { answer, endAll };
-}
-
-interface Routes {
-  readonly shared: Shared;
-  readonly sessions: HttpSessions;
-  readonly modern: (request: Request, options: { parsedBody?: unknown }) => Promise<Response>;
-}
-
-async function route(request: Request, { shared, sessions, modern }: Routes): Promise<Response> {
-  const body = await readBody(request);
-  if (body === INVALID)
-    return Response.json(
-      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not valid JSON.' } },
-      { status: 400 },
-    );
-  if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
-  if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
-    return modern(request, { parsedBody: body });
-  // Watches until the stream has joined, so that no change is missed in between.
-  const held = shared.watching.join(() => {});
-  try {
+  const fetch = async (request: Request): Promise<Response> => {
+    const body: unknown = request.method === 'POST' ? await request.json().catch(() => INVALID) : undefined;
+    if (body === INVALID) return failure(400, 'The body is not valid JSON.', -32700);
+    if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
+    if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
+      return modern.fetch(request, { parsedBody: body });
+    // Watches until the stream has joined, so that no change is missed in between.
+    const held = shared.watching.join(() => {});
     await held.ready;
-    return await modern(request, { parsedBody: body });
-  } finally {
-    held.dispose();
-  }
+    return modern.fetch(request, { parsedBody: body }).finally(() => held.dispose());
+  };
+  const onerror = (error: unknown) => logError(shared, error);
+  return {
+    answer: toNodeHandler({ fetch }, { maxRequestBodySize: maxMessageBytes, onerror }),
+    endAll: async () => {
+      await modern.close();
+      sessions.dispose();
+    },
+  };
 }
 
 const INVALID = Symbol('invalid');
-
-async function readBody(request: Request): Promise<unknown> {
-  if (request.method !== 'POST') return undefined;
-  try {
-    return await request.json();
-  } catch {
-    return INVALID;
-  }
-}
 
 /** Closes the connection without reading the body. */
 function writeRefusal(response: ServerResponse, { status, message, headers }: HttpRefusal): void {
@@ -136,25 +104,18 @@ function writeRefusal(response: ServerResponse, { status, message, headers }: Ht
   response.end(text);
 }
 
-/** The event source of modern streams. Watches the folders while there is a stream. */
-class FolderEvents implements ServerEventBus {
-  readonly #watching: Watching;
-
-  constructor(watching: Watching) {
-    this.#watching = watching;
-  }
-
-  /** All events come from the folders. */
-  publish(): void {}
-
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    const joined = this.#watching.join((change) => {
-      for (const event of eventsOf(change)) listener(event);
-    });
-    // A failure was already reported to `route`.
-    joined.ready.catch(() => undefined);
-    return () => joined.dispose();
-  }
+/** The events of modern streams. Watches the folders while there is a stream. */
+function folderEvents(watching: Watching): ServerEventBus {
+  return {
+    // All events come from the folders.
+    publish: () => {},
+    subscribe: (listener) => {
+      const joined = watching.join((change) => {
+        for (const event of eventsOf(change)) listener(event);
+      });
+      return () => joined.dispose();
+    },
+  };
 }
 
 function eventsOf({ list, updated }: CatalogChange): ServerEvent[] {

@@ -7,8 +7,9 @@ import {
 import type { Disposable } from '../../ports/document.ts';
 
 /** A legacy client. Most of them do not announce when they leave. */
-interface Session extends Disposable {
+interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: () => McpServer;
   /** The number of open streams. */
   open: number;
   usedAt: number;
@@ -62,12 +63,7 @@ export class HttpSessions implements Disposable {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        const session: Session = {
-          transport,
-          open: 0,
-          usedAt: Date.now(),
-          dispose: () => void server.close(),
-        };
+        const session: Session = { transport, server: () => server, open: 0, usedAt: Date.now() };
         this.#sessions.set(id, session);
         this.#wait(id, session);
       },
@@ -98,7 +94,7 @@ export class HttpSessions implements Disposable {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     clearTimeout(session?.idle);
-    session?.dispose();
+    void session?.server().close();
   }
 
   #endOldest(): void {
@@ -107,6 +103,6 @@ export class HttpSessions implements Disposable {
   }
 }
 
-function failure(status: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }, { status });
+export function failure(status: number, message: string, code = -32000): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }

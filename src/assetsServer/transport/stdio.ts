@@ -49,7 +49,6 @@ export interface LineTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly maxMessageBytes: number;
-  /** Awaited before a message is delivered. */
   readonly before?: (message: JSONRPCMessage) => Promise<void>;
 }
 

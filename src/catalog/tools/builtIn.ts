@@ -1,9 +1,10 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
-import type { BuiltInCalls } from './calls.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
+import type { Catalog } from '../catalog.ts';
+import type { BuiltInPlaces } from './files.ts';
 
 export interface BuiltInOptions {
   /** Receives the address of the chat. Returns undefined in virtual workspaces, which have no files. */
@@ -12,32 +13,32 @@ export interface BuiltInOptions {
   readonly isOffered: () => Promise<boolean> | boolean;
 }
 
+const MAX_CATALOGS = 20;
+
 /** Adds the tools with which models read assets and chats. */
-export function withBuiltInTools(host: ToolHost, options: BuiltInOptions): ToolHost {
-  let loaded: Promise<BuiltInCalls> | undefined;
-  // Loaded with the first call: most chats make none, and the tool descriptions are large.
-  const load = () => {
-    loaded ??= import('./calls.ts').then(({ BuiltInCalls }) => new BuiltInCalls(options.placesOf));
-    return loaded;
-  };
-  const isBuiltIn = async (server: string) => server === BUILT_IN_SERVER && (await options.isOffered());
+export function withBuiltInTools(host: ToolHost, { placesOf, isOffered }: BuiltInOptions): ToolHost {
+  const catalogs = new RecentValues<Catalog>(MAX_CATALOGS);
+  let tools: Promise<readonly ToolInfo[]> | undefined;
   return {
     async listTools(server, signal) {
-      if (server !== undefined && (await isBuiltIn(server)))
-        return { tools: (await load()).tools, failures: [] };
-      const list = await host.listTools(server, signal);
-      if (server !== undefined || !(await options.isOffered())) return list;
-      return { ...list, tools: [...list.tools, ...(await load()).tools] };
+      const isNamed = server === BUILT_IN_SERVER;
+      const hasOwn = (isNamed || server === undefined) && (await isOffered());
+      const others = isNamed && hasOwn ? { tools: [], failures: [] } : await host.listTools(server, signal);
+      if (!hasOwn) return others;
+      tools ??= builtInTools();
+      return { ...others, tools: [...others.tools, ...(await tools)] };
     },
-    async callTool(call, callOptions) {
-      if (!(await isBuiltIn(call.server))) return host.callTool(call, callOptions);
-      return (await load()).answer(call, callOptions);
+    async callTool(call, options) {
+      if (call.server !== BUILT_IN_SERVER || !(await isOffered())) return host.callTool(call, options);
+      const { answerCall } = await import('./calls.ts');
+      return answerCall(call, { places: placesOf(options.chat), catalogs, signal: options.signal });
     },
   };
 }
 
+/** Loaded with the first use: most chats make no calls, and the tool descriptions are large. */
 export async function builtInTools(): Promise<readonly ToolInfo[]> {
-  return (await import('./calls.ts')).describeTools();
+  return (await import('./calls.ts')).describeTools(BUILT_IN_SERVER);
 }
 
 /** Adds the built-in server to those of a chat if there is something to read: results of other tools, or assets. */
@@ -61,3 +62,5 @@ async function holdsAssets(folder: string): Promise<boolean> {
   }
   return false;
 }
+
+export const BUILT_IN_SERVER = 'filechat';

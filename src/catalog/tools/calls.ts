@@ -1,28 +1,18 @@
+import type { RecentValues } from '../../base/collections.ts';
 import type { ResultPart, ToolResult } from '../../ports/results.ts';
-import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
+import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { assetReference } from '../../result/modelView.ts';
+import type { Catalog } from '../catalog.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
+import { inputSchema, type ListedAsset, readArguments, BUILT_IN_SPECS as SPECS } from '../specs.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import { Catalogs, ChatFiles, readVisibleChat } from './files.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
-import { windowParts } from './results.ts';
-import {
-  BUILT_IN_WINDOW,
-  inputSchema,
-  type ListedAsset,
-  listOutput,
-  readArguments,
-  readOutput,
-  searchOutput,
-  toolSpecs,
-} from './specs.ts';
-import { listText, readText, searchText } from './texts.ts';
+import { type BuiltInPlaces, ChatFiles, readVisibleChat } from './files.ts';
 
-const SPECS = toolSpecs(BUILT_IN_WINDOW);
+import { listOutput, listText, readOutput, readText, searchText, textPart, windowParts } from './texts.ts';
 
-/** Describes what differs from the assets server: the calling chat is known. */
+/** Added to the descriptions of the assets server, because here the calling chat is known. */
 const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:
@@ -36,11 +26,11 @@ function isBuiltIn(name: string): name is BuiltInTool {
   return Object.hasOwn(IN_CHATS, name);
 }
 
-export function describeTools(): readonly ToolInfo[] {
+export function describeTools(server: string): readonly ToolInfo[] {
   return Object.keys(IN_CHATS)
     .filter(isBuiltIn)
     .map((tool) => ({
-      server: BUILT_IN_SERVER,
+      server,
       tool,
       title: SPECS[tool].title,
       description: `${SPECS[tool].description} ${IN_CHATS[tool]}`,
@@ -50,31 +40,24 @@ export function describeTools(): readonly ToolInfo[] {
     }));
 }
 
-/** Answers tool calls of chats from the files beside them. */
-export class BuiltInCalls {
-  readonly tools: readonly ToolInfo[] = describeTools();
-  readonly #placesOf: (chat: string | undefined) => BuiltInPlaces | undefined;
-  readonly #catalogs = new Catalogs();
+export interface CallContext {
+  readonly places: BuiltInPlaces | undefined;
+  readonly catalogs: RecentValues<Catalog>;
+  readonly signal: AbortSignal | undefined;
+}
 
-  constructor(placesOf: (chat: string | undefined) => BuiltInPlaces | undefined) {
-    this.#placesOf = placesOf;
-  }
-
-  /** Rejects only when aborted, or for a bug. */
-  async answer(
-    { tool, arguments: args }: ToolCall,
-    { chat, signal }: Pick<ToolCallOptions, 'chat' | 'signal'>,
-  ): Promise<ToolResult> {
-    try {
-      const places = this.#placesOf(chat);
-      if (!places) throw new CatalogRefusal(NO_FILES);
-      if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
-      const files = new ChatFiles(places, this.#catalogs);
-      return { isError: false, parts: await ANSWERS[tool](files, args, signal) };
-    } catch (error) {
-      if (!(error instanceof CatalogRefusal)) throw error;
-      return { isError: false, parts: [{ kind: 'problem', message: error.message }] };
-    }
+/** Answers a tool call of a chat from the files beside it. Rejects only when aborted, or for a bug. */
+export async function answerCall(
+  { tool, arguments: args }: ToolCall,
+  { places, catalogs, signal }: CallContext,
+): Promise<ToolResult> {
+  try {
+    if (!places) throw new CatalogRefusal(NO_FILES);
+    if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
+    return { isError: false, parts: await ANSWERS[tool](new ChatFiles(places, catalogs), args, signal) };
+  } catch (error) {
+    if (!(error instanceof CatalogRefusal)) throw error;
+    return { isError: false, parts: [{ kind: 'problem', message: error.message }] };
   }
 }
 
@@ -94,13 +77,13 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     if (chat === undefined || (own !== undefined && which.chat === own)) {
       const { assets, notes } = await files.own();
       const page = { ...pageOf(assets, query), notes };
-      return [text(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
+      return [textPart(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
     }
     const page = await listAssets(files.all(), { ...query, ...which }, signal);
     const beside = await files.beside(page.assets);
     const referenceTo = ({ chat: of, asset, uri }: ListedAsset) =>
       beside.has(of) ? assetReference(asset) : uri;
-    return [text(listText(listOutput(page), referenceTo))];
+    return [textPart(listText(listOutput(page), referenceTo))];
   },
 
   async read_asset(files, args) {
@@ -127,7 +110,7 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
   async search_chats(files, args, signal) {
     const { chat, ...query } = readArguments(SPECS.search_chats, args);
     const which = chat === undefined ? { except: await files.id() } : whichChat(chat);
-    return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...which }, signal))))];
+    return [textPart(searchText(await searchChats(files.all(), { ...query, ...which }, signal)))];
   },
 };
 
@@ -143,10 +126,6 @@ async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<read
 }
 
 const COMMENTS_LEFT_OUT = 'Its comments are left out.';
-
-function text(value: string): ResultPart {
-  return { kind: 'text', text: value };
-}
 
 function whichChat(chat: ChatId): { readonly chat?: ChatId } {
   return chat === '*' ? {} : { chat };

@@ -2,45 +2,26 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inspectFile, readWhole } from '../../assets/confined.ts';
 import { mapConcurrently } from '../../base/async.ts';
+import type { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
 import { textOutside } from '../../chat/format/textEdit.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
-import { readAddress } from '../address.ts';
 import { Catalog } from '../catalog.ts';
-import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
-import { assetEntry } from '../listing.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddress } from '../entry.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { statOf } from '../walk.ts';
+import { assetEntry, statOf } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import type { BuiltInPlaces } from './places.ts';
-
-/** Keeps the catalogs of recent calls, because they remember the chats that they have parsed. */
-export class Catalogs {
-  readonly #byFolders = new Map<string, Catalog>();
-
-  of(folders: readonly string[]): Catalog {
-    const key = JSON.stringify(folders);
-    const catalog = this.#byFolders.get(key) ?? new Catalog({ folders });
-    // Reinserted, so that the least recently used one is evicted first.
-    this.#byFolders.delete(key);
-    this.#byFolders.set(key, catalog);
-    const [oldest] = this.#byFolders.keys();
-    if (oldest !== undefined && this.#byFolders.size > MAX_CATALOGS) this.#byFolders.delete(oldest);
-    return catalog;
-  }
-}
-
-const MAX_CATALOGS = 20;
 
 /** The files that one chat can read: its own by name, those of other chats by address. */
 export class ChatFiles {
   readonly #places: BuiltInPlaces;
-  readonly #catalogs: Catalogs;
+  /** Catalogs remember the chats that they have parsed. */
+  readonly #catalogs: RecentValues<Catalog>;
 
-  constructor(places: BuiltInPlaces, catalogs: Catalogs) {
+  constructor(places: BuiltInPlaces, catalogs: RecentValues<Catalog>) {
     this.#places = places;
     this.#catalogs = catalogs;
   }
@@ -50,7 +31,7 @@ export class ChatFiles {
     const { folders, chat, assetsIn } = this.#places;
     const all = [...folders, ...(chat === undefined ? [] : [assetsIn])];
     if (all.length === 0) throw new CatalogRefusal(NO_FOLDER);
-    return this.#catalogs.of(all);
+    return this.#catalog(all);
   }
 
   /** Undefined while the chat is unsaved. */
@@ -77,7 +58,6 @@ export class ChatFiles {
     return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
   }
 
-  /** Finds a file by name or by address. Rejects with a `CatalogRefusal`. */
   async find(uri: string): Promise<FoundEntry> {
     const name = /^(?:asset:|(?:\.\/)?cmdassets\/)?([^/:\\]+)$/.exec(uri)?.[1];
     if (name !== undefined) return this.#findOwn(name);
@@ -102,7 +82,6 @@ export class ChatFiles {
     return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
   }
 
-  /** A link to an existing image. */
   link(asset: string): Asset {
     const { linkPrefix = ASSET_FOLDER } = this.#places;
     return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };
@@ -140,7 +119,11 @@ export class ChatFiles {
   }
 
   #own(): Catalog {
-    return this.#catalogs.of([this.#places.assetsIn]);
+    return this.#catalog([this.#places.assetsIn]);
+  }
+
+  #catalog(folders: readonly string[]): Catalog {
+    return this.#catalogs.get(JSON.stringify(folders), () => new Catalog({ folders }));
   }
 
   async #isBeside({ path }: FoundEntry): Promise<boolean> {
@@ -227,3 +210,16 @@ async function readChat({ path }: FoundEntry): Promise<Buffer> {
 const TOO_LONG = `This chat is longer than ${describeSize(MAX_CHAT_BYTES)} and cannot be read here.`;
 const NOT_TEXT = 'This piece of the chat is not UTF-8 text.';
 const CHANGED = 'The chat was changed while it was being read. Read it again.';
+
+/** The paths of a chat and its assets. */
+export interface BuiltInPlaces {
+  readonly chat?: string | undefined;
+  /** The current text, which may be unsaved. */
+  readonly text: () => Promise<string> | string;
+  /** The folder that holds its `cmdassets/`. */
+  readonly assetsIn: string;
+  /** The beginning of links to its assets; `cmdassets` by default. */
+  readonly linkPrefix?: string | undefined;
+  /** The folders whose chats may be searched and whose assets may be listed. */
+  readonly folders: readonly string[];
+}

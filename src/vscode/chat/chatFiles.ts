@@ -59,10 +59,15 @@ export async function withChat<T>(
   return work(document, fields);
 }
 
+export function openDocument(uri: vscode.Uri): vscode.TextDocument | undefined {
+  const key = uri.toString();
+  return vscode.workspace.textDocuments.find((each) => each.uri.toString() === key);
+}
+
 /** The current text of a chat. An untitled chat that was closed no longer exists. */
 export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
   const uri = vscode.Uri.parse(chat, true);
-  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  const open = openDocument(uri);
   if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
   const document = open ?? (await vscode.workspace.openTextDocument(uri));
   return { uri, text: document.getText() };

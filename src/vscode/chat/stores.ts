@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import {
-  type AssetPlace,
-  FolderAssets,
-  NumberedAssets,
-  type NumberedOptions,
-  newResultId,
-} from '../../assets/store.ts';
+import { FolderAssets, type NamingOptions, NumberedAssets } from '../../assets/store.ts';
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
+import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
 import type { AssetBytes, AssetStore, NewAsset } from '../../ports/results.ts';
@@ -17,7 +12,18 @@ import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
-export type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
+/** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
+export class AssetStores {
+  readonly #globalStorage: vscode.Uri;
+  readonly #log: Log;
+  /** By folder. A store indexes its folder, so it is reused. */
+  readonly #stores = new RecentValues<AssetStore>(MAX_STORES);
+  #isPlaceShown = false;
+
+  constructor(globalStorage: vscode.Uri, log: Log) {
+    this.#globalStorage = globalStorage;
+    this.#log = log;
+  }
 
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
 export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
@@ -27,40 +33,39 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
   let isPlaceShown = false;
   return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
-    if (chat.scheme === 'file')
-      return cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
-    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme))
-      return cached(folder, () => workspaceAssets({ folder, spillFolder, maxAssetBytes }));
-    await mkdir(globalStorage.fsPath, { recursive: true });
-    const place = vscode.Uri.joinPath(globalStorage, ASSET_FOLDER);
-    log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
-    if (!isPlaceShown) {
-      isPlaceShown = true;
+    if (chat.scheme === 'file') {
+      return this.#stores.get(folder.toString(), () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+    }
+    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
+      const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
+      const maxAssetBytes = () => resultLimits().maxAssetBytes;
+      return this.#stores.get(
+        folder.toString(),
+        () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }),
+      );
+    }
+    return this.#globalStore(chat);
+  }
+
+  async #globalStore(chat: vscode.Uri): Promise<AssetStore> {
+    const folder = this.#globalStorage.fsPath;
+    await mkdir(folder, { recursive: true });
+    const place = vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER);
+    this.#log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
+    if (!this.#isPlaceShown) {
+      this.#isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    const options = { folder: globalStorage.fsPath, linkPrefix: place.path };
-    return cached(globalStorage, () => new FolderAssets(options));
-  };
+    return this.#stores.get(
+      this.#globalStorage.toString(),
+      () => new FolderAssets({ folder, linkPrefix: place.path }),
+    );
+  }
 }
 
-/** By folder, least recently used first. A store indexes its folder, so it is reused. */
-function cacheStores() {
-  const stores = new Map<string, AssetStore>();
-  return (folder: vscode.Uri, create: () => AssetStore): AssetStore => {
-    const key = folder.toString();
-    const store = stores.get(key) ?? create();
-    stores.delete(key);
-    stores.set(key, store);
-    const [oldest] = stores.keys();
-    if (oldest !== undefined && stores.size > MAX_STORES) stores.delete(oldest);
-    return store;
-  };
-}
-
-interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
-  /** The chat's folder, in any writable file system. */
+export interface WorkspaceAssetsOptions extends NamingOptions {
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */
   readonly spillFolder: string;
@@ -68,16 +73,16 @@ interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
   readonly maxAssetBytes: () => number;
 }
 
-/** Assets beside a chat in a remote or virtual workspace. */
-export function workspaceAssets(options: WorkspaceAssetsOptions): AssetStore {
-  const place = new WorkspacePlace(options);
-  const numbered = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
-  return { beginResult: () => new NumberedAssets(place, numbered) };
+interface Saved {
+  readonly name: string;
+  readonly mtime: number;
+  readonly size: number;
 }
 
 const MAX_REMEMBERED = 1_000;
 
-class WorkspacePlace implements AssetPlace {
+/** Assets beside a chat in a remote or virtual workspace. */
+export class WorkspaceAssets extends NumberedAssets {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
   /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
@@ -85,6 +90,7 @@ class WorkspacePlace implements AssetPlace {
   #swept = false;
 
   constructor(options: WorkspaceAssetsOptions) {
+    super(options);
     this.#options = options;
     this.#folder = vscode.Uri.joinPath(options.folder, ASSET_FOLDER);
   }
@@ -97,7 +103,7 @@ class WorkspacePlace implements AssetPlace {
     return spillFolder;
   }
 
-  async find(asset: NewAsset): Promise<string | undefined> {
+  protected async find(asset: NewAsset): Promise<string | undefined> {
     if (!(asset.bytes instanceof Uint8Array)) return undefined;
     const key = keyOf(asset, asset.bytes);
     const saved = this.#saved.get(key);
@@ -110,22 +116,23 @@ class WorkspacePlace implements AssetPlace {
     return undefined;
   }
 
-  async create(name: string, bytes: AssetBytes): Promise<boolean> {
+  protected async create(name: string, asset: NewAsset): Promise<boolean> {
     await this.#makeFolder();
-    const whole = await this.#inMemory(bytes);
+    const whole = await this.#inMemory(asset.bytes);
     const temporary = this.#file(temporaryName());
     try {
       await vscode.workspace.fs.writeFile(temporary, whole);
       await vscode.workspace.fs.rename(temporary, this.#file(name), { overwrite: false });
-      return true;
     } catch (error) {
       await vscode.workspace.fs.delete(temporary).then(undefined, () => undefined);
       if (hasFileCode(error, 'FileExists')) return false;
       throw error;
     }
+    await this.#remember(name, asset);
+    return true;
   }
 
-  async remember(name: string, asset: NewAsset): Promise<void> {
+  async #remember(name: string, asset: NewAsset): Promise<void> {
     if (!(asset.bytes instanceof Uint8Array)) return;
     const found = await this.#stat(name);
     if (!found) return;
@@ -134,7 +141,7 @@ class WorkspacePlace implements AssetPlace {
     this.#saved.set(keyOf(asset, asset.bytes), { name, mtime: found.mtime, size: found.size });
   }
 
-  explain(error: unknown): string {
+  protected explain(error: unknown): string {
     if (!(error instanceof Error)) return String(error);
     const code = error instanceof vscode.FileSystemError ? error.code : '';
     return REASONS[code] ?? error.message;

@@ -9,7 +9,7 @@ import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { confirm, moveToTrash } from '../ui/trash.ts';
 import { ChatList, ChatTexts } from './list.ts';
 import { openSample } from './samples.ts';
-import { SearchPick } from './search.ts';
+import { searchChats } from './search.ts';
 import { type ChatNode, ChatTree } from './tree.ts';
 
 const WALKTHROUGH = 'filechat.filechat#start';
@@ -33,13 +33,11 @@ export class Chats implements vscode.Disposable {
   readonly tree: ChatTree;
   readonly #deps: ChatsDeps;
   readonly #list = new ChatList();
-  readonly #search: SearchPick;
+  readonly #texts = new ChatTexts();
 
   constructor(deps: ChatsDeps) {
     this.#deps = deps;
-    const texts = new ChatTexts();
-    this.tree = new ChatTree(this.#list, texts, deps.runs);
-    this.#search = new SearchPick(this.#list, texts);
+    this.tree = new ChatTree(this.#list, this.#texts, deps.runs);
   }
 
   dispose(): void {
@@ -72,7 +70,7 @@ export class Chats implements vscode.Disposable {
   }
 
   async search(argument: unknown): Promise<void> {
-    await this.#search.show(readString(readFields(argument), 'query') ?? '');
+    await searchChats(this.#list, this.#texts, readString(readFields(argument), 'query') ?? '');
   }
 
   refresh(): void {
@@ -95,7 +93,6 @@ export class Chats implements vscode.Disposable {
   }
 }
 
-/** The selection of the active editor, unless it shows a chat. */
 function quoteSelection(): string | undefined {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.selection.isEmpty || editor.document.uri.path.endsWith('.chat.md')) return undefined;

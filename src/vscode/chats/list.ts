@@ -2,11 +2,10 @@ import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { mapConcurrently } from '../../base/async.ts';
 import { chatTitle } from '../../chat/outline/title.ts';
-import { chatName, readFolder } from '../chat/chatFiles.ts';
+import { chatName, openDocument, readFolder } from '../chat/chatFiles.ts';
 
 export interface FoundChat {
   readonly uri: vscode.Uri;
-  /** In milliseconds since 1970. */
   readonly changedAt: number;
   readonly bytes: number;
 }
@@ -38,18 +37,13 @@ export class ChatList implements vscode.Disposable {
   /** The latest first. */
   async all(): Promise<readonly FoundChat[]> {
     this.#subscriptions ??= this.#watch();
-    const found = await this.#read();
-    return [...found.values()].sort(
-      (a, b) => b.changedAt - a.changedAt || (a.uri.path < b.uri.path ? -1 : 1),
-    );
-  }
-
-  #read(): Promise<Map<string, FoundChat>> {
     this.#found ??= findChats().catch((error: unknown) => {
       this.#found = undefined;
       throw error;
     });
-    return this.#found;
+    return [...(await this.#found).values()].sort(
+      (a, b) => b.changedAt - a.changedAt || (a.uri.path < b.uri.path ? -1 : 1),
+    );
   }
 
   refresh(): void {
@@ -62,9 +56,7 @@ export class ChatList implements vscode.Disposable {
     const touch = (uri: vscode.Uri) => this.#touch(uri);
     return vscode.Disposable.from(
       watcher,
-      watcher.onDidCreate(touch),
-      watcher.onDidChange(touch),
-      watcher.onDidDelete(touch),
+      ...[watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete].map((event) => event(touch)),
       // Not every file system reports its changes, but the editor knows of its own.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => touch(uri)),
       vscode.workspace.onDidRenameFiles(({ files }) =>
@@ -146,18 +138,12 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
 
 /** Enough for the front matter and the first question. */
 const HEAD_BYTES = 8_192;
-/** Limits the cache of texts. */
 const MAX_KEPT_CHARS = 30_000_000;
-
-interface Kept {
-  readonly stamp: string;
-  readonly text: string;
-}
 
 /** Reads each version of a chat once. */
 export class ChatTexts {
   readonly #titles = new Map<string, { readonly stamp: string; readonly title: Promise<string> }>();
-  readonly #texts = new Map<string, Kept>();
+  readonly #texts = new Map<string, { readonly stamp: string; readonly text: string }>();
   #keptChars = 0;
 
   /** From its front matter, its first words or its file name. */
@@ -177,20 +163,19 @@ export class ChatTexts {
   /** The text in the editor if the chat is open. */
   async text(chat: FoundChat): Promise<string> {
     const key = chat.uri.toString();
-    const open = openDocument(key);
+    const open = openDocument(chat.uri);
     if (open) return open.getText();
     const known = this.#texts.get(key);
     if (known?.stamp === stampOf(chat)) return known.text;
     const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(chat.uri));
-    this.#keep(key, { stamp: stampOf(chat), text });
+    this.#drop(key);
+    this.#texts.set(key, { stamp: stampOf(chat), text });
+    this.#keptChars += text.length;
+    this.#evict();
     return text;
   }
 
-  /** Evicts the oldest texts beyond the limit. */
-  #keep(key: string, kept: Kept): void {
-    this.#drop(key);
-    this.#texts.set(key, kept);
-    this.#keptChars += kept.text.length;
+  #evict(): void {
     for (const oldest of this.#texts.keys()) {
       if (this.#keptChars <= MAX_KEPT_CHARS) break;
       this.#drop(oldest);
@@ -205,10 +190,6 @@ export class ChatTexts {
 
 function stampOf({ changedAt, bytes }: FoundChat): string {
   return `${changedAt} ${bytes}`;
-}
-
-function openDocument(key: string): vscode.TextDocument | undefined {
-  return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
 }
 
 /** Virtual file systems can only read whole files. */

@@ -1,88 +1,61 @@
 import * as vscode from 'vscode';
 import { placeChat } from '../chat/chatFiles.ts';
 
-interface Sample {
-  /** The name of the file in samples/ and of the new chat. */
-  readonly name: string;
-  readonly icon: string;
-  readonly title: string;
-  readonly about: string;
-}
+/** The name is that of the file in samples/ and of the new chat. */
+type Sample = readonly [name: string, icon: string, title: string, about: string];
 
 /** They need no API key, no network and only the bundled server. */
 function allSamples(): readonly Sample[] {
   const { t } = vscode.l10n;
   return [
-    {
-      name: 'tour',
-      icon: 'rocket',
-      title: t('A First Tool'),
-      about: t('One call that returns text, an image, a sound and a PDF'),
-    },
-    {
-      name: 'hello',
-      icon: 'comment-discussion',
-      title: t('A First Conversation'),
-      about: t('The tour answers: a script that needs no key and drives tools as a model would'),
-    },
-    {
-      name: 'pictures',
-      icon: 'file-media',
-      title: t('Pictures'),
-      about: t('PNG, JPEG, GIF and WebP, each from a tool of its own'),
-    },
-    { name: 'sounds', icon: 'unmute', title: t('Sounds'), about: t('A chord as WAV and a jingle as MP3') },
-    {
-      name: 'documents',
-      icon: 'file-pdf',
-      title: t('Documents'),
-      about: t('A PDF, a ZIP, notes in Markdown and a link'),
-    },
-    {
-      name: 'data',
-      icon: 'json',
-      title: t('Structured Data'),
-      about: t('Results as data, and arguments of every kind'),
-    },
-    {
-      name: 'mixed',
-      icon: 'list-ordered',
-      title: t('Text and Images in Order'),
-      about: t('Blocks stay in the order in which the tool returned them'),
-    },
-    {
-      name: 'trouble',
-      icon: 'warning',
-      title: t('When Things Go Wrong'),
-      about: t('A tool that fails, one that is slow, and one that tries to deceive'),
-    },
+    ['tour', 'rocket', t('A First Tool'), t('One call that returns text, an image, a sound and a PDF')],
+    [
+      'hello',
+      'comment-discussion',
+      t('A First Conversation'),
+      t('The tour answers: a script that needs no key and drives tools as a model would'),
+    ],
+    ['pictures', 'file-media', t('Pictures'), t('PNG, JPEG, GIF and WebP, each from a tool of its own')],
+    ['sounds', 'unmute', t('Sounds'), t('A chord as WAV and a jingle as MP3')],
+    ['documents', 'file-pdf', t('Documents'), t('A PDF, a ZIP, notes in Markdown and a link')],
+    ['data', 'json', t('Structured Data'), t('Results as data, and arguments of every kind')],
+    [
+      'mixed',
+      'list-ordered',
+      t('Text and Images in Order'),
+      t('Blocks stay in the order in which the tool returned them'),
+    ],
+    [
+      'trouble',
+      'warning',
+      t('When Things Go Wrong'),
+      t('A tool that fails, one that is slow, and one that tries to deceive'),
+    ],
   ];
 }
 
-/** Copies a sample to the workspace and shows the copy. */
 export async function openSample(extension: vscode.Uri, name: string | undefined): Promise<boolean> {
   const samples = allSamples();
-  const sample = name === undefined ? await pickSample(samples) : samples.find((each) => each.name === name);
-  if (!sample) {
-    if (name === undefined) return false;
-    const names = samples.map((each) => each.name).join(', ');
-    throw new TypeError(vscode.l10n.t('There is no sample “{0}”: {1}.', name, names));
-  }
-  const file = vscode.Uri.joinPath(extension, 'samples', `${sample.name}.chat.md`);
+  const names = samples.map(([stem]) => stem);
+  if (name !== undefined && !names.includes(name))
+    throw new TypeError(vscode.l10n.t('There is no sample “{0}”: {1}.', name, names.join(', ')));
+  const stem = name ?? (await pickSample(samples));
+  if (stem === undefined) return false;
+  const file = vscode.Uri.joinPath(extension, 'samples', `${stem}.chat.md`);
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
-  return (await placeChat({ stem: sample.name, text })) !== undefined;
+  return (await placeChat({ stem, text })) !== undefined;
 }
 
-async function pickSample(samples: readonly Sample[]): Promise<Sample | undefined> {
-  const rows = samples.map((sample) => ({
-    label: `$(${sample.icon}) ${sample.title}`,
-    detail: sample.about,
-    sample,
+async function pickSample(samples: readonly Sample[]): Promise<string | undefined> {
+  const rows = samples.map(([name, icon, title, detail]) => ({
+    label: `$(${icon}) ${title}`,
+    detail,
+    name,
   }));
   const row = await vscode.window.showQuickPick(rows, {
     title: vscode.l10n.t('Open Sample Chat'),
     placeHolder: vscode.l10n.t('A copy of it becomes a chat of your own'),
     matchOnDetail: true,
   });
-  return row?.sample;
+  return row?.name;
 }

@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/collections.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
-import { chatOf, readFolder } from '../chat/chatFiles.ts';
-import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';
+import { isChat, openDocument, readFolder } from '../chat/chatFiles.ts';
+import { chatOf } from '../chat/openChats.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;
   readonly name: string;
-  /** The folder of its chats. */
   readonly folder: vscode.Uri;
   readonly bytes: number;
   readonly time: number;
@@ -58,7 +58,6 @@ export class AssetList {
     this.#stale.add(uri.toString());
   }
 
-  /** Scans the disk. */
   async readFiles(): Promise<void> {
     const { chats, folders } = await findPlaces(this.#scope, this.#globalStorage);
     this.#folders = folders;
@@ -74,7 +73,6 @@ export class AssetList {
     this.#chats = read;
   }
 
-  /** Reads only open documents, without disk access. */
   readOpenChats(): void {
     for (const [key, known] of this.#chats) {
       const chat = readOpen(known.uri, known);
@@ -99,22 +97,14 @@ export class AssetList {
 
   async #readAssets(folder: vscode.Uri): Promise<readonly AssetFile[]> {
     const place = assetsIn(folder);
-    const found = await vscode.workspace.fs.stat(place).then(undefined, () => undefined);
-    // A symbolic link leads to files outside the workspace.
-    if (found?.type !== vscode.FileType.Directory) return [];
-    const names = (await readFolder(place)).flatMap(([name, type]) =>
-      type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
-    );
-    const files = await mapConcurrently(STATS_AT_ONCE, names, (name) => this.#readFile(folder, place, name));
+    const files = await mapConcurrently(STATS_AT_ONCE, await namesIn(place), async (name) => {
+      const uri = place.with({ path: `${place.path}/${name}` });
+      const known = this.#files.get(uri.toString());
+      if (known) return [known];
+      const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
+      return found ? [{ uri, name, folder, bytes: found.size, time: found.mtime }] : [];
+    });
     return files.flat();
-  }
-
-  async #readFile(folder: vscode.Uri, place: vscode.Uri, name: string): Promise<readonly AssetFile[]> {
-    const uri = place.with({ path: `${place.path}/${name}` });
-    const known = this.#files.get(uri.toString());
-    if (known) return [known];
-    const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
-    return found ? [{ uri, name, folder, bytes: found.size, time: found.mtime }] : [];
   }
 
   async #readSaved(uri: vscode.Uri): Promise<ReadChat | undefined> {
@@ -132,9 +122,17 @@ export class AssetList {
   }
 }
 
+/** The files in a `cmdassets/`. A symbolic link has none: it leads to files outside the workspace. */
+export async function namesIn(place: vscode.Uri): Promise<readonly string[]> {
+  const found = await vscode.workspace.fs.stat(place).then(undefined, () => undefined);
+  if (found?.type !== vscode.FileType.Directory) return [];
+  return (await readFolder(place)).flatMap(([name, type]) =>
+    type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
+  );
+}
+
 function readOpen(uri: vscode.Uri, known: ReadChat | undefined): ReadChat | undefined {
-  const key = uri.toString();
-  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === key);
+  const document = openDocument(uri);
   if (!document) return undefined;
   const state = `open ${document.version}`;
   if (known?.state === state) return known;
@@ -149,7 +147,62 @@ function usesOf(chat: vscode.Uri, uses: readonly AssetUse[]): ReadonlyMap<string
   );
 }
 
-/** The chat of the scope first, then the tool that returned the asset. */
 function rank({ chat, tool }: ChatUse, own: string): number {
   return (chat.toString() === own ? 0 : 2) + (tool === undefined ? 1 : 0);
+}
+
+/** Without a chat, the assets of the whole workspace. */
+export interface GalleryScope {
+  readonly chat?: vscode.Uri;
+}
+
+export function scopeKey({ chat }: GalleryScope): string {
+  return chat?.toString() ?? '';
+}
+
+/** Reads the state of a page. Anything invalid means the workspace. */
+export function readScope(state: unknown): GalleryScope {
+  const address = typeof state === 'object' && state !== null && 'chat' in state ? state.chat : undefined;
+  if (typeof address !== 'string') return {};
+  try {
+    const chat = vscode.Uri.parse(address, true);
+    return isChat(chat) ? { chat } : {};
+  } catch {
+    return {};
+  }
+}
+
+export function assetsIn(folder: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(folder, ASSET_FOLDER);
+}
+
+const MAX_CHATS = 5_000;
+
+/** The chats that may link to assets, and their folders. */
+async function findPlaces(
+  { chat }: GalleryScope,
+  globalStorage: vscode.Uri,
+): Promise<{ readonly chats: readonly vscode.Uri[]; readonly folders: readonly vscode.Uri[] }> {
+  const folderOf = (uri: vscode.Uri) =>
+    uri.scheme === 'untitled' ? globalStorage : vscode.Uri.joinPath(uri, '..');
+  if (!chat) {
+    const chats = await vscode.workspace.findFiles('**/*.chat.md', '**/node_modules/**', MAX_CHATS);
+    return { chats, folders: unique(chats.map(folderOf)) };
+  }
+  const folder = folderOf(chat);
+  const beside = await readFolder(folder);
+  const chats = beside
+    .filter(([name, type]) => name.endsWith('.chat.md') && type & vscode.FileType.File)
+    .map(([name]) => vscode.Uri.joinPath(folder, name));
+  return { chats: unique([chat, ...chats]), folders: [folder] };
+}
+
+function unique(uris: readonly vscode.Uri[]): readonly vscode.Uri[] {
+  return [...new Map(uris.map((uri) => [uri.toString(), uri])).values()];
+}
+
+export interface ActionDeps {
+  readonly scope: GalleryScope;
+  /** For temporary files. */
+  readonly storage: vscode.Uri;
 }

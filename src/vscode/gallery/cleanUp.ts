@@ -6,6 +6,7 @@ import type { AssetKind } from '../../ports/results.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';
 import { confirm, listNames, moveToTrash, type Removal } from '../ui/trash.ts';
+import { assetsIn, namesIn } from './assets.ts';
 
 /** Lets the user choose assets of a folder that no chat in it links to, and moves them to the trash. */
 export async function cleanUpAssets({
@@ -13,7 +14,6 @@ export async function cleanUpAssets({
   isRunning,
 }: {
   readonly folder: vscode.Uri;
-  /** Whether a chat in the folder is running. */
   readonly isRunning: () => boolean;
 }): Promise<RunOutcome> {
   // A running chat writes files before their links.
@@ -23,13 +23,13 @@ export async function cleanUpAssets({
   );
   if (!unlinked) return NOTHING_MOVED;
   if (unlinked.length === 0) {
-    const place = vscode.workspace.asRelativePath(vscode.Uri.joinPath(folder, ASSET_FOLDER));
+    const place = vscode.workspace.asRelativePath(assetsIn(folder));
     void vscode.window.showInformationMessage(
       vscode.l10n.t('There is nothing to clean up: a chat links to all in {0}.', place),
     );
     return { ok: true, assets: [] };
   }
-  const chosen = await pickFiles(await describeFiles(folder, unlinked));
+  const chosen = await pickFiles(folder, unlinked);
   if (!chosen || chosen.length === 0) return NOTHING_MOVED;
   const question = vscode.l10n.t('Move {0} to the trash?', count(chosen));
   const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${listNames(chosen)}`;
@@ -51,7 +51,7 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
   const names = new Map(
     chosen
       .filter((name) => still.has(name))
-      .map((name) => [vscode.Uri.joinPath(folder, ASSET_FOLDER, name), name]),
+      .map((name) => [vscode.Uri.joinPath(assetsIn(folder), name), name]),
   );
   const namesOf = (uris: readonly vscode.Uri[]) => uris.map((uri) => names.get(uri) ?? '');
   const mayDelete = (trashed: Removal) => {
@@ -89,26 +89,19 @@ async function forEachWithNotice(
 }
 
 async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
-  const names = await readAssetNames(folder);
-  return names.length === 0 ? [] : findUnlinked(await readChats(folder), names);
-}
-
-async function readAssetNames(folder: vscode.Uri): Promise<readonly string[]> {
+  const names = await namesIn(assetsIn(folder));
+  // After the names, so that the chat of a new asset is listed too.
   const entries = await vscode.workspace.fs.readDirectory(folder);
-  const place = entries.find(([name]) => name === ASSET_FOLDER);
-  // A symbolic link leads to files outside the folder.
-  if (place?.[1] !== vscode.FileType.Directory) return [];
-  const files = await vscode.workspace.fs.readDirectory(vscode.Uri.joinPath(folder, ASSET_FOLDER));
-  return files.filter(([, type]) => type === vscode.FileType.File).map(([name]) => name);
-}
-
-/** Both saved and open texts, so that files survive an undo or a revert. */
-async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
-  const entries = await vscode.workspace.fs.readDirectory(folder);
+  if (names.length === 0) return [];
   const chats = entries
     .filter(([, type]) => type & vscode.FileType.File)
     .map(([name]) => vscode.Uri.joinPath(folder, name))
     .filter(isChat);
+  return findUnlinked(await readTexts(chats), names);
+}
+
+/** Both saved and open texts, so that files survive an undo or a revert. */
+async function readTexts(chats: readonly vscode.Uri[]): Promise<readonly string[]> {
   const saved = await Promise.all(
     chats.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
   );
@@ -116,29 +109,24 @@ async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
   return [...saved, ...open.map((document) => document.getText())];
 }
 
-interface FileItem extends vscode.QuickPickItem {
-  readonly name: string;
-}
-
-async function describeFiles(folder: vscode.Uri, names: readonly string[]): Promise<readonly FileItem[]> {
-  const items = names.map(async (name) => {
-    const uri = vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
+async function pickFiles(
+  folder: vscode.Uri,
+  names: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const items = names.map(async (label) => {
+    const uri = vscode.Uri.joinPath(assetsIn(folder), label);
     const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
     if (!found) return [];
-    const description = `${describeKind(readAssetName(name)?.kind)}, ${describeSize(found.size)}`;
-    return [{ name, label: name, description, picked: true }];
+    const description = `${describeKind(readAssetName(label)?.kind)}, ${describeSize(found.size)}`;
+    return [{ label, description, picked: true }];
   });
-  return (await Promise.all(items)).flat();
-}
-
-async function pickFiles(items: readonly FileItem[]): Promise<readonly string[] | undefined> {
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await vscode.window.showQuickPick((await Promise.all(items)).flat(), {
     canPickMany: true,
     ignoreFocusOut: true,
     title: vscode.l10n.t('Clean Up Assets'),
     placeHolder: vscode.l10n.t('No chat in this folder links to these. Which ones should go?'),
   });
-  return picked?.map(({ name }) => name);
+  return picked?.map(({ label }) => label);
 }
 
 function count({ length }: readonly unknown[]): string {

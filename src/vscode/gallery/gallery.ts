@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { findAssetUses, resolvePath, useAt } from '../../chat/outline/references.ts';
 import { activeChat, chatOf, isChat } from '../chat/chatFiles.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
-import { GalleryPanel } from './panel.ts';
-import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';
+import { assetsIn, type GalleryScope, readScope, scopeKey } from './assets.ts';
+import { GalleryPanel, type GalleryPanelDeps } from './panel.ts';
 
 /** Also in package.json and extension.ts. */
 const VIEW_TYPE = 'filechat.gallery';
@@ -30,7 +30,6 @@ export class Gallery implements vscode.Disposable {
     this.#open(vscode.window.createWebviewPanel(VIEW_TYPE, '', column), { scope, at });
   }
 
-  /** Fills a panel that the editor restored. */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const scope = readScope(state);
     if (this.#panels.has(scopeKey(scope))) panel.dispose();
@@ -42,12 +41,17 @@ export class Gallery implements vscode.Disposable {
     this.#panels.clear();
   }
 
-  #open(panel: vscode.WebviewPanel, { scope, at, before }: Opening): void {
+  #open(panel: vscode.WebviewPanel, about: Pick<GalleryPanelDeps, 'scope' | 'at' | 'before'>): void {
     const { extensionUri, globalStorageUri } = this.#context;
-    const key = scopeKey(scope);
+    const key = scopeKey(about.scope);
     const onScope = (wanted: GalleryScope) => this.#change(panel, shown, wanted);
-    const deps = { panel, scope, extensionUri, globalStorage: globalStorageUri, at, before, onScope };
-    const shown = new GalleryPanel(deps);
+    const shown = new GalleryPanel({
+      ...about,
+      panel,
+      extensionUri,
+      globalStorage: globalStorageUri,
+      onScope,
+    });
     this.#panels.set(key, shown);
     panel.onDidDispose(() => {
       if (this.#panels.get(key) === shown) this.#panels.delete(key);
@@ -69,13 +73,6 @@ export class Gallery implements vscode.Disposable {
   }
 }
 
-interface Opening {
-  readonly scope: GalleryScope;
-  readonly at?: string | undefined;
-  readonly before?: vscode.Uri | undefined;
-}
-
-/** The asset that the line of the cursor links to. */
 function assetAtCursor(chat: vscode.Uri): string | undefined {
   const key = chat.toString();
   const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === key);

@@ -6,19 +6,16 @@ import { galleryWords } from '../../views/gallery/words.ts';
 import { toHtml } from '../../views/preview/html.ts';
 import { activeChat, chatName, isChat } from '../chat/chatFiles.ts';
 import { act } from './actions.ts';
-import { AssetList, type ListedAsset } from './assets.ts';
-import { assetsIn, type GalleryScope, scopeKey } from './scope.ts';
+import { AssetList, assetsIn, type GalleryScope, type ListedAsset, scopeKey } from './assets.ts';
 
 export interface GalleryPanelDeps {
   readonly panel: vscode.WebviewPanel;
   readonly scope: GalleryScope;
   /** The chat to offer when the workspace is shown. */
-  readonly before: vscode.Uri | undefined;
+  readonly before?: vscode.Uri | undefined;
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
-  /** The asset to select. */
-  readonly at: string | undefined;
-  /** The user chose another scope. */
+  readonly at?: string | undefined;
   readonly onScope: (scope: GalleryScope) => void;
 }
 
@@ -45,15 +42,20 @@ export class GalleryPanel implements vscode.Disposable {
     this.#deps = deps;
     this.#at = deps.at;
     this.#list = new AssetList(deps.scope, deps.globalStorage);
-    const { panel, scope } = deps;
+    const { panel, scope, extensionUri } = deps;
+    const drawing = (name: string) => vscode.Uri.joinPath(extensionUri, 'media', 'gallery', name);
+    panel.iconPath = { light: drawing('light.svg'), dark: drawing('dark.svg') };
     panel.title = scope.chat
       ? vscode.l10n.t('Assets of {0}', chatName(scope.chat))
       : vscode.l10n.t('Assets of the Workspace');
-    panel.iconPath = pageIcon(deps.extensionUri);
     this.#disposables.push(
       panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message)),
-      panel.onDidChangeViewState(() => this.#viewChanged()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
+      panel.onDidChangeViewState(() => {
+        if (!panel.visible) this.#ready = false;
+      }),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (isChat(document.uri)) this.#later('text', TEXT_DELAY_MS);
+      }),
       // A run saves its chat when it ends, and may have added files.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => {
         if (isChat(uri)) this.#later('files', FILES_DELAY_MS);
@@ -61,32 +63,24 @@ export class GalleryPanel implements vscode.Disposable {
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#load()),
     );
     this.#watch();
-    void this.#queue(() => this.#open());
+    this.#queue(async () => {
+      await this.#read('files');
+      if (!this.#closed) this.#load();
+    });
   }
 
-  get column(): vscode.ViewColumn | undefined {
-    return this.#deps.panel.viewColumn;
-  }
-
-  /** Reveals the panel and selects an asset. */
   show(at: string | undefined): void {
-    this.#deps.panel.reveal(this.column);
+    const { panel } = this.#deps;
+    panel.reveal(panel.viewColumn);
     if (at === undefined) return;
-    this.#at = at;
-    if (!this.#ready) return;
-    this.#at = undefined;
-    this.#post({ kind: 'goTo', id: at });
+    if (this.#ready) this.#post({ kind: 'goTo', id: at });
+    else this.#at = at;
   }
 
   dispose(): void {
     this.#closed = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     vscode.Disposable.from(...this.#disposables).dispose();
-  }
-
-  async #open(): Promise<void> {
-    await this.#read('files');
-    if (!this.#closed) this.#load();
   }
 
   /** A new page requests everything once it has loaded. */
@@ -118,24 +112,13 @@ export class GalleryPanel implements vscode.Disposable {
       : ['**/cmdassets/*', '**/*.chat.md'];
     for (const pattern of patterns) {
       const watcher = vscode.workspace.createFileSystemWatcher(pattern);
-      const changed = (uri: vscode.Uri) => {
-        this.#list.changed(uri);
-        this.#later('files', FILES_DELAY_MS);
-      };
-      watcher.onDidCreate(changed);
-      watcher.onDidChange(changed);
-      watcher.onDidDelete(changed);
       this.#disposables.push(watcher);
+      for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete])
+        event((uri) => {
+          this.#list.changed(uri);
+          this.#later('files', FILES_DELAY_MS);
+        });
     }
-  }
-
-  #textChanged(document: vscode.TextDocument): void {
-    if (isChat(document.uri)) this.#later('text', TEXT_DELAY_MS);
-  }
-
-  #viewChanged(): void {
-    const { visible } = this.#deps.panel;
-    if (!visible) this.#ready = false;
   }
 
   /** Groups changes within the delay; does nothing while the panel is hidden. */
@@ -143,7 +126,7 @@ export class GalleryPanel implements vscode.Disposable {
     if (this.#timers.has(due) || !this.#deps.panel.visible) return;
     const run = () => {
       this.#timers.delete(due);
-      void this.#queue(async () => {
+      this.#queue(async () => {
         await this.#read(due);
         this.#sendChanges();
       });
@@ -152,9 +135,8 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   /** Runs sequentially, so that an older scan never overwrites a newer one. */
-  #queue(work: () => Promise<void>): Promise<void> {
+  #queue(work: () => Promise<void>): void {
     this.#work = this.#work.then(() => (this.#closed ? undefined : work())).catch(() => undefined);
-    return this.#work;
   }
 
   async #read(due: Due): Promise<void> {
@@ -175,14 +157,12 @@ export class GalleryPanel implements vscode.Disposable {
     try {
       await act(request.action, assets, { scope, storage: globalStorage });
     } finally {
-      if (request.action === 'delete') this.#rescan(assets);
+      // Does not wait for the file watcher.
+      if (request.action === 'delete') {
+        for (const { uri } of assets) this.#list.changed(uri);
+        this.#later('files', 0);
+      }
     }
-  }
-
-  /** Does not wait for the file watcher. */
-  #rescan(assets: readonly ListedAsset[]): void {
-    for (const { uri } of assets) this.#list.changed(uri);
-    this.#later('files', 0);
   }
 
   #changeScope(wanted: 'chat' | 'workspace'): void {
@@ -273,12 +253,6 @@ function pageRoots(extensionUri: vscode.Uri): readonly vscode.Uri[] {
     vscode.Uri.joinPath(extensionUri, 'dist', 'gallery'),
     vscode.Uri.joinPath(extensionUri, 'media', 'gallery'),
   ];
-}
-
-/** The icon of the tab. */
-function pageIcon(extensionUri: vscode.Uri) {
-  const drawing = (name: string) => vscode.Uri.joinPath(extensionUri, 'media', 'gallery', name);
-  return { light: drawing('light.svg'), dark: drawing('dark.svg') };
 }
 
 /** The HTML contains no data of assets: it is sent as messages and set as text. */

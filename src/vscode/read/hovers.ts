@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { findAsset, findFile, isInside } from '../../assets/confined.ts';
-import { type FileFacts, readFacts } from '../../assets/facts.ts';
+import { type FileFacts, findAsset, findFile, isInside, readFacts } from '../../assets/confined.ts';
 import { hasCode } from '../../base/errors.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+
 import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';

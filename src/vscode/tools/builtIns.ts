@@ -1,7 +1,13 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../base/names.ts';
-import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../catalog/tools/places.ts';
+import {
+  BUILT_IN_SERVER,
+  type BuiltInOptions,
+  builtInTools,
+  withBuiltInServer,
+} from '../../catalog/tools/builtIn.ts';
+import type { BuiltInPlaces } from '../../catalog/tools/files.ts';
+
 import type { ToolInfo } from '../../ports/tools.ts';
 import { placesOf, readChat } from '../chat/chatFiles.ts';
 import type { ServerList } from '../servers/list.ts';

@@ -9,13 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { readAssetName } from '../../../src/base/names.ts';
 import {
   CHAT,
   CHAT_URI,
+  cleanUpLast,
   connectOverStdio,
   createNotes,
   IMAGE,
@@ -24,7 +25,7 @@ import {
   REPORT,
 } from '../helpers/assetsServer.ts';
 
-const CANARY = 'CANARY-that-nobody-may-read-from-here';
+const CANARY = 'CANARY-that-must-not-be-readable';
 const FOREIGN = 'tool-file-20261116-093012-Foreign123-1.txt';
 const LINKED = 'tool-file-20261116-093012-Linked1234-1.txt';
 const RUNS = 1000;
@@ -53,21 +54,15 @@ const LINKS: readonly [at: string, to: string][] = [
 ];
 
 describe('what lies elsewhere', () => {
-  const ends: (() => unknown)[] = [];
-  const lasting = { after: (end: () => unknown) => ends.push(end) } as Pick<TestContext, 'after'>;
-  let notes: Notes;
+  const cleanup = cleanUpLast();
+  const notes = createNotes(cleanup);
+  const attacks = attacksOn(notes);
   let client: Client;
-  let attacks: readonly Attack[];
   before(async () => {
-    notes = createNotes(lasting);
     for (const name of CANARIES) write(join(notes.around, name), CANARY);
     notes.write('bad/chat.chat.md', `# %% user\n[x](cmdassets/${FOREIGN})\n`);
     for (const [at, to] of LINKS) symlinkSync(to, join(notes.around, at));
-    attacks = attacksOn(notes);
-    client = (await connectOverStdio(lasting, '2025-11-25', [notes.path])).client;
-  });
-  after(async () => {
-    for (const end of ends.reverse()) await end();
+    client = (await connectOverStdio(cleanup, '2025-11-25', [notes.path])).client;
   });
 
   it('is not listed', async () => {
@@ -110,11 +105,11 @@ describe('what lies elsewhere', () => {
     for (const { name, chat } of attacks) {
       if (chat === undefined) continue;
       const listed = await client.callTool({ name: 'list_assets', arguments: { chat } });
-      assertNothingTold(listed, notes);
+      assertNothingTold(listed);
       const { assets } = (listed.structuredContent ?? { assets: [] }) as { assets: unknown[] };
       assert.ok(listed.isError || assets.length === 0, `${name}: ${JSON.stringify(listed)}`);
       const found = await client.callTool({ name: 'search_chats', arguments: { chat, query: 'CANARY' } });
-      assertNothingTold(found, notes);
+      assertNothingTold(found);
       assertRefused(
         await toolFailure(client, 'save_asset', { chat, name: 'a.txt', text: 'x' }),
         `${name}: ${chat}`,
@@ -132,7 +127,7 @@ describe('what lies elsewhere', () => {
 
   it('is refused as the name of an upload, and nothing is written', async () => {
     const before = treeOf(notes.around);
-    for (const name of uploadNames(notes)) {
+    for (const name of ['', '../up.txt', 'a\\b.txt', join(notes.around, 'up.txt'), 'a.txt\0', 'con.txt']) {
       const answer = await toolFailure(client, 'save_asset', { chat: CHAT, name, text: 'x' });
       assertRefused(answer, `upload ${JSON.stringify(name)}`, notes);
     }
@@ -148,7 +143,7 @@ describe('what lies elsewhere', () => {
         .slice(at, at + AT_ONCE)
         .flatMap((text, index) => askAll(client, text, index % 5 === 0));
       for (const answer of await Promise.all(asked)) {
-        assertNothingTold(answer, notes);
+        assertNothingTold(answer);
         answered += 1;
       }
     }
@@ -173,36 +168,19 @@ interface Attack {
   readonly chat?: string;
 }
 
-/** Every form in which a path can try to lead elsewhere. */
+/** One of each form; test/unit/catalog has them all. */
 function attacksOn({ around, path }: Notes): readonly Attack[] {
   const chats: readonly [name: string, chat: string][] = [
     ['a folder up', '../secret.chat.md'],
     ['a folder up and its assets', '../cmdassets'],
     ['up from within', 'notes/../../secret.chat.md'],
-    ['down and up again', 'notes/../ideas.chat.md'],
-    ['the folder itself', './ideas.chat.md'],
-    ['an empty part', 'notes//sales.chat.md'],
     ['an absolute path', join(around, 'secret.chat.md')],
     ['an absolute path of something served', join(path, CHAT)],
     ['encoded dots', '%2e%2e/secret.chat.md'],
-    ['an encoded slash', '..%2fsecret.chat.md'],
-    ['encoded twice', '%252e%252e%252fsecret.chat.md'],
     ['a backslash', '..\\secret.chat.md'],
-    ['backslashes in something served', 'notes\\sales.chat.md'],
     ['NUL', 'ideas.chat.md\0.chat.md'],
-    ['NUL at the end', '../secret.chat.md\0'],
-    ['a line break', 'ideas\n.chat.md'],
-    ['a drive', 'C:\\secret.chat.md'],
-    ['a drive without a slash', 'C:secret.chat.md'],
-    ['another machine', '\\\\server\\share\\secret.chat.md'],
-    ['a device of Windows', '\\\\?\\C:\\secret.chat.md'],
     ['another stream', 'ideas.chat.md::$DATA'],
-    ['a device', 'con.chat.md'],
-    ['a dot behind the name', 'ideas.chat.md.'],
-    ['a space behind the name', 'ideas.chat.md '],
     ['another case', 'IDEAS.chat.md'],
-    ['another case of a folder', 'Notes/sales.chat.md'],
-    ['a home', '~/secret.chat.md'],
     ['wide dots', '．．／secret.chat.md'],
     ['a link to a chat elsewhere', 'link.chat.md'],
     ['a link to what is no chat', 'inner.chat.md'],
@@ -214,30 +192,16 @@ function attacksOn({ around, path }: Notes): readonly Attack[] {
   ];
   const assets: readonly [name: string, chat: string, asset: string][] = [
     ['an asset up', CHAT, `../../../cmdassets/${FOREIGN}`],
-    ['an asset of a folder up', '../cmdassets', FOREIGN],
     ['an asset behind a linked folder', 'bad/chat.chat.md', FOREIGN],
     ['an asset that is a link', CHAT, LINKED],
     ['an asset in a linked folder', 'linked/other.chat.md', FOREIGN],
     ['a file that is no asset', CHAT, 'private.txt'],
     ['an asset in another case', CHAT, IMAGE.toUpperCase()],
-    ['an asset with a dot behind', CHAT, `${IMAGE}.`],
-    ['an asset with NUL', CHAT, `${IMAGE}\0`],
-    ['an asset with a folder', CHAT, `cmdassets/${IMAGE}`],
-    ['an asset with a backslash', CHAT, `x\\..\\${IMAGE}`],
     ['an asset of another folder', 'ideas.chat.md', IMAGE],
   ];
   const raw: readonly [name: string, uri: string][] = [
-    ['plain dots', `filechat://../secret.chat.md`],
     ['plain dots as an asset', `${CHAT_URI}/../../../cmdassets/${FOREIGN}`],
-    ['dots behind an asset', `${IMAGE_URI}/../${REPORT}/../../x`],
-    ['a user', `filechat://user@notes%2Fsales.chat.md`],
-    ['a port', `filechat://notes%2Fsales.chat.md:80`],
     ['a query', `${CHAT_URI}?x=${FOREIGN}`],
-    ['a fragment', `${CHAT_URI}#x`],
-    ['no slashes', `filechat:notes%2Fsales.chat.md`],
-    ['three slashes', `filechat:///${encodeURIComponent(CHAT)}`],
-    ['half a character', `filechat://%E0%A4.chat.md`],
-    ['a percent sign alone', `filechat://%.chat.md`],
     ['overlong dots', `filechat://%c0%ae%c0%ae%2fsecret.chat.md`],
     ['another scheme', `file://${join(around, 'secret.chat.md')}`],
     ['no scheme', join(around, 'secret.chat.md')],
@@ -255,101 +219,35 @@ function attacksOn({ around, path }: Notes): readonly Attack[] {
   ];
 }
 
-function uploadNames({ around }: Notes): readonly string[] {
-  return [
-    '',
-    '.',
-    '..',
-    '../up.txt',
-    'a/b.txt',
-    'a\\b.txt',
-    '..\\up.txt',
-    join(around, 'up.txt'),
-    'C:up.txt',
-    'C:\\up.txt',
-    'a.txt\0',
-    'a\n.txt',
-    'con',
-    'con.txt',
-    'COM1.txt',
-    'a.txt.',
-    'a.txt ',
-    'a.txt::$DATA',
-    '.hidden',
-    'x'.repeat(300),
-  ];
-}
-
 /** Addresses and names of pieces that mean something to some system, in any order. */
 function madeUp({ around, path }: Notes): fc.Arbitrary<string> {
   const piece = fc.constantFrom(
-    ...[
-      '..',
-      '.',
-      '/',
-      '//',
-      '\\',
-      '%2e%2e',
-      '%2F',
-      '%2f',
-      '%5C',
-      '%252e',
-      '%252f',
-      '%00',
-      '\0',
-      '%',
-      ':',
-      '@',
-      '?',
-      '#',
-    ],
-    ...[
-      'C:',
-      '~',
-      'con',
-      '．．',
+    ...'.. . / // \\ %2e%2e %2F %2f %5C %252e %252f %00 \0 % : @ ? # C: ~ con ．． \u202e é e\u0301 %c0%ae $DATA'.split(
       ' ',
-      '\n',
-      '\u202e',
-      'é',
-      'e\u0301',
-      '%c0%ae',
-      '$DATA',
-      '.chat.md',
-      '.txt',
-      'x',
-    ],
-    ...['served', 'notes', 'linked', 'bad', 'outside', 'cmdassets', '.hidden', 'node_modules', 'private.txt'],
-    ...['secret.chat.md', 'link.chat.md', 'inner.chat.md', 'ideas.chat.md', 'sales.chat.md', 'other.chat.md'],
-    ...[
-      FOREIGN,
-      LINKED,
-      IMAGE,
-      REPORT,
-      around,
-      path,
-      encodeURIComponent(around),
-      CHAT,
-      encodeURIComponent(CHAT),
-    ],
+    ),
+    ...'.chat.md .txt x served notes linked bad outside cmdassets .hidden node_modules private.txt'.split(
+      ' ',
+    ),
+    ...'secret.chat.md link.chat.md inner.chat.md ideas.chat.md sales.chat.md other.chat.md'.split(' '),
+    ...[' ', '\n', FOREIGN, LINKED, IMAGE, REPORT, around, path, CHAT],
+    ...[around, CHAT].map(encodeURIComponent),
   );
+  const pieces = fc.array(piece, { minLength: 1, maxLength: 9 });
   const rest = fc.oneof(
-    {
-      weight: 8,
-      arbitrary: fc.array(piece, { minLength: 1, maxLength: 9 }).map((pieces) => pieces.join('')),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.array(piece, { minLength: 1, maxLength: 9 }).map((pieces) => pieces.join('/')),
-    },
+    { weight: 8, arbitrary: pieces.map((each) => each.join('')) },
+    { weight: 1, arbitrary: pieces.map((each) => each.join('/')) },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
   );
-  return fc
-    .tuple(
-      fc.constantFrom('filechat://', 'filechat://', 'filechat:', 'FileChat://', 'file://', 'asset:', ''),
-      rest,
-    )
-    .map(([scheme, text]) => `${scheme}${text}`.toWellFormed());
+  const scheme = fc.constantFrom(
+    'filechat://',
+    'filechat://',
+    'filechat:',
+    'FileChat://',
+    'file://',
+    'asset:',
+    '',
+  );
+  return fc.tuple(scheme, rest).map((both) => both.join('').toWellFormed());
 }
 
 /** The same words through every way in; the costly ones only now and then. */
@@ -393,7 +291,7 @@ function assertRefused(answer: string, what: string, { around }: Notes): void {
 }
 
 /** Neither as text nor inside of base64. */
-function assertNothingTold(answer: unknown, _notes: Notes): void {
+function assertNothingTold(answer: unknown): void {
   const said = typeof answer === 'string' ? answer : JSON.stringify(answer);
   assert.ok(!said.includes(CANARY), said);
   assert.doesNotMatch(said, /failed inside the server|ENOENT|ELOOP/, said);

@@ -75,7 +75,7 @@ describe('our own client and the assets server', () => {
         isTold = true;
       });
       t.after(() => watch.dispose());
-      // Nobody says from when on changes are told, so that there are changes until one is.
+      // The client does not say when its subscription begins, so changes are made until one is reported.
       for (let at = 1; !isTold; at += 1) {
         notes.write(CHAT, `${CHAT_TEXT}${'More. '.repeat(at)}\n`);
         await client.fetchResource({ server: 'files', uri: CHAT_URI }, { maxBytes: 1_000_000 });

@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   assetsServerFile,
   CHAT_URI,
+  cleanUpLast,
   connectOverHttp,
   createNotes,
   ERAS,
@@ -36,14 +37,10 @@ interface Asked {
 }
 
 describe('the assets server over HTTP', () => {
-  const ends: (() => unknown)[] = [];
-  const lasting = { after: (end: () => unknown) => ends.push(end) } as Pick<TestContext, 'after'>;
+  const cleanup = cleanUpLast();
   let server: HttpServer;
   before(async () => {
-    server = await startOverHttp(lasting, ['--max-upload-bytes', '1000', createNotes(lasting).path]);
-  });
-  after(async () => {
-    for (const end of ends.reverse()) await end();
+    server = await startOverHttp(cleanup, ['--max-upload-bytes', '1000', createNotes(cleanup).path]);
   });
 
   /** A request of a client that may come in, but for what is said otherwise. */
@@ -94,24 +91,19 @@ describe('the assets server over HTTP', () => {
   const port = () => server.url.port;
   const REFUSED: readonly [name: string, asked: () => Asked, status: number][] = [
     ['no token', () => ({ headers: { authorization: '' } }), 401],
-    ['another token', () => ({ headers: { authorization: `Bearer ${server.token}x` } }), 401],
     [
       'a token in the address',
       () => ({ path: `/mcp?token=${server.token}`, headers: { authorization: '' } }),
       401,
     ],
-    ['another Host', () => ({ headers: { host: 'evil.example' } }), 403],
     ['a name that was bound to this machine', () => ({ headers: { host: `evil.example:${port()}` } }), 403],
-    ['the Host of another port', () => ({ headers: { host: '127.0.0.1:1' } }), 403],
     ['another Origin', () => ({ headers: { origin: 'http://evil.example' } }), 403],
-    ['the Origin of a sandbox', () => ({ headers: { origin: 'null' } }), 403],
     [
       'a preflight of another page',
       () => ({ method: 'OPTIONS', headers: { origin: 'http://evil.example' } }),
       403,
     ],
     ['another path', () => ({ path: '/' }), 404],
-    ['a path below', () => ({ path: '/mcp/x' }), 404],
     ['another method', () => ({ method: 'PUT' }), 405],
     ['no JSON', () => ({ body: 'hello' }), 400],
     ['another type of content', () => ({ headers: { 'content-type': 'text/plain' } }), 415],

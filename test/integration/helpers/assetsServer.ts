@@ -1,13 +1,14 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
+import { after } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { type Cleanup, temporaryFolder } from '../../kit/folder.ts';
 import { repositoryPath } from './sampleServer.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
 
 export const PNG_BYTES = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -38,7 +39,7 @@ Draw the sales of the harbour.
 # %% user
 `;
 
-/** Chats with assets in a folder, and beside that folder what nobody may reach. */
+/** Chats with assets in a folder, and a folder around it that must not be reachable. */
 export interface Notes {
   /** The folder that is served. */
   readonly path: string;
@@ -47,10 +48,9 @@ export interface Notes {
   write(name: string, content: string | Uint8Array): void;
 }
 
-export function createNotes(t: Pick<TestContext, 'after'>): Notes {
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
-  const path = join(folder.path, 'served');
+export function createNotes(t: Cleanup): Notes {
+  const around = temporaryFolder(t);
+  const path = join(around, 'served');
   const write: Notes['write'] = (name, content) => {
     const at = join(path, name);
     mkdirSync(dirname(at), { recursive: true });
@@ -61,7 +61,7 @@ export function createNotes(t: Pick<TestContext, 'after'>): Notes {
   write(`notes/cmdassets/${REPORT}`, REPORT_TEXT);
   write(`notes/cmdassets/${LOOSE}`, '{"id":123}');
   write('ideas.chat.md', '# %% user\nThink of a harbour.\n');
-  return { path, around: folder.path, write };
+  return { path, around, write };
 }
 
 /** As it is shipped; from its sources where nothing has been built. */
@@ -89,11 +89,7 @@ export interface Connected {
   readonly stderr: () => string;
 }
 
-export async function connectOverStdio(
-  t: Pick<TestContext, 'after'>,
-  era: Era,
-  args: readonly string[],
-): Promise<Connected> {
+export async function connectOverStdio(t: Cleanup, era: Era, args: readonly string[]): Promise<Connected> {
   const client = createClient(era);
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -123,7 +119,7 @@ interface ProgramOptions {
 }
 
 export async function startOverHttp(
-  t: Pick<TestContext, 'after'>,
+  t: Cleanup,
   args: readonly string[],
   { env = {}, node = process.execPath }: ProgramOptions = {},
 ): Promise<HttpServer> {
@@ -145,11 +141,7 @@ export async function startOverHttp(
   throw new Error('The server ended before it listened.');
 }
 
-export async function connectOverHttp(
-  t: Pick<TestContext, 'after'>,
-  era: Era,
-  { url, token }: HttpServer,
-): Promise<Client> {
+export async function connectOverHttp(t: Cleanup, era: Era, { url, token }: HttpServer): Promise<Client> {
   const client = createClient(era);
   t.after(() => client.close());
   await client.connect(
@@ -158,6 +150,33 @@ export async function connectOverHttp(
     }),
   );
   return client;
+}
+
+/** Cleans up after all tests of a file, the latest first: a server before the folder that it watches. */
+export function cleanUpLast(): Cleanup {
+  const ends: (() => void | Promise<void>)[] = [];
+  after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  return { after: (end) => void ends.push(end) };
+}
+
+export interface Called {
+  readonly text: string;
+  readonly structured: Record<string, unknown>;
+  readonly resource?: { readonly uri: string; readonly text?: string; readonly blob?: string } | undefined;
+}
+
+/** The client has checked the structured content against the tool’s schema. */
+export async function callTool(client: Client, name: string, args: Record<string, unknown>): Promise<Called> {
+  const result = await client.callTool({ name, arguments: args });
+  const [text, embedded] = result.content;
+  assert.ok(!result.isError && text?.type === 'text', JSON.stringify(result));
+  return {
+    text: text.text,
+    structured: result.structuredContent as Record<string, unknown>,
+    ...(embedded?.type === 'resource' ? { resource: embedded.resource } : {}),
+  };
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -4,41 +4,35 @@ import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { acquireLock, acquireLockOn } from '../../../src/assets/chatLock.ts';
 import { needsModes, needsSymlinks, unlessWindows } from '../../windows/needs.ts';
+import { useTree } from '../catalog/tree.ts';
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 const program = join(import.meta.dirname, 'lockChild.ts');
 
-let root = '';
+const tree = useTree();
 let chat = '';
 let folder = '';
 const children = new Set<Child>();
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-lock-')));
-  chat = join(root, 'a.chat.md');
-  folder = join(root, 'locks');
-  writeFileSync(chat, '# %% user\n');
+  chat = tree.write('a.chat.md', '# %% user\n');
+  folder = tree.at('locks');
 });
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
-  rmSync(root, { recursive: true, force: true });
 });
 
 function start(task: string, ...more: string[]): Child {
@@ -54,14 +48,15 @@ async function firstLine(child: Child): Promise<unknown> {
   return JSON.parse(line);
 }
 
-async function take(path = chat) {
-  const lock = await acquireLock(path, { folder });
-  return 'holder' in lock ? lock.holder : lock;
+async function take() {
+  const lock = await acquireLock(chat, { folder });
+  return 'release' in lock ? lock : assert.fail(lock.holder);
 }
 
+/** The holder, or `held` if this process could hold it. */
 async function takeAndRelease(path = chat): Promise<string> {
-  const lock = await take(path);
-  if (typeof lock === 'string') return lock;
+  const lock = await acquireLock(path, { folder });
+  if ('holder' in lock) return lock.holder;
   await lock.release();
   return 'held';
 }
@@ -82,7 +77,6 @@ describe('one run a chat', () => {
   it('within one process it is one run too', async () => {
     const lock = await take();
     assert.match(await takeAndRelease(), /process/);
-    assert.ok(typeof lock !== 'string');
     await lock.release();
     assert.equal(await takeAndRelease(), 'held');
   });
@@ -95,7 +89,6 @@ describe('one run a chat', () => {
       await once(child, 'exit');
     }
     const lock = await take();
-    assert.ok(typeof lock !== 'string');
     assert.match(await takeAndRelease(), /process/);
     await lock.release();
     assert.deepEqual(readdirSync(folder), [], 'nothing is left of the dead ones');
@@ -116,7 +109,6 @@ describe('one run a chat', () => {
     const held = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, JSON.stringify({ ...held, start: 'long ago' }));
     assert.equal(await takeAndRelease(), 'held');
-    assert.ok(typeof lock !== 'string');
     await lock.release();
   });
 
@@ -127,7 +119,6 @@ describe('one run a chat', () => {
     await takeAndRelease();
     const lock = await take();
     const [name = ''] = readdirSync(folder);
-    assert.ok(typeof lock !== 'string');
     await lock.release();
     writeFileSync(join(folder, name.replace(/\.lock$/, `.${child.pid}-token.tmp`)), '');
     await takeAndRelease();
@@ -139,7 +130,7 @@ describe('one run a chat', () => {
     await firstLine(dead);
     dead.kill('SIGKILL');
     await once(dead, 'exit');
-    const log = join(root, 'log');
+    const log = tree.at('log');
     const racers = [start('race', log), start('race', log), start('race', log)];
     const held = await Promise.all(racers.map(firstLine));
     const lines = readFileSync(log, 'utf8').trim().split('\n');
@@ -152,17 +143,15 @@ describe('one run a chat', () => {
 
 describe('which chat is meant', () => {
   it('the same file under another name is the same chat', needsSymlinks, async () => {
-    symlinkSync(chat, join(root, 'b.chat.md'));
+    symlinkSync(chat, tree.at('b.chat.md'));
     const lock = await take();
-    assert.match(await takeAndRelease(join(root, 'b.chat.md')), /process/);
-    assert.ok(typeof lock !== 'string');
+    assert.match(await takeAndRelease(tree.at('b.chat.md')), /process/);
     await lock.release();
   });
 
   it('another chat is free, and so is one that is not there yet', async () => {
     const lock = await take();
-    assert.equal(await takeAndRelease(join(root, 'new.chat.md')), 'held');
-    assert.ok(typeof lock !== 'string');
+    assert.equal(await takeAndRelease(tree.at('new.chat.md')), 'held');
     await lock.release();
   });
 
@@ -188,8 +177,8 @@ describe('the folder of the locks', needsModes, () => {
   });
 
   it('is refused when it is a link', needsSymlinks, async () => {
-    mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
-    symlinkSync(join(root, 'elsewhere'), folder);
+    mkdirSync(tree.at('elsewhere'), { mode: 0o700 });
+    symlinkSync(tree.at('elsewhere'), folder);
     await assert.rejects(take(), /is a link or accessible/);
   });
 });

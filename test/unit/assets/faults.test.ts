@@ -10,7 +10,7 @@ import { useChatFolder } from './folder.ts';
 
 const chat = useChatFolder();
 const program = join(import.meta.dirname, 'child.ts');
-const NOBODY = 65534;
+const OTHER_USER = 65534;
 
 async function runChild<T>(args: readonly string[], options: { uid?: number } = {}): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], options);
@@ -50,7 +50,7 @@ describe('a process that is killed in the middle of an asset', () => {
 });
 
 describe('28: a folder that may not be written to', { skip: whyNoPermissions() }, () => {
-  const someone = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+  const someone = process.getuid?.() === 0 ? { uid: OTHER_USER } : {};
   const message =
     'Could not save file 1 to cmdassets/: the folder may not be written to. Change its permissions and call the tool again.';
 
@@ -94,7 +94,7 @@ function whyNoPermissions(): string | false {
     process.execPath,
     ['-e', `require('fs').readFileSync(${JSON.stringify(program)})`],
     {
-      uid: NOBODY,
+      uid: OTHER_USER,
     },
   );
   return status === 0

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach } from 'node:test';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { beforeEach } from 'node:test';
+import { useTree } from '../catalog/tree.ts';
 
 export interface ChatFolder {
   /** The folder of the chat. */
@@ -14,17 +13,14 @@ export interface ChatFolder {
 
 /** A fresh folder for each test of the file, with an empty `cmdassets/` in it. */
 export function useChatFolder(): ChatFolder {
-  let path = '';
-  beforeEach(() => {
-    path = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-assets-')));
-    mkdirSync(join(path, 'cmdassets'));
-  });
-  afterEach(() => rmSync(path, { recursive: true, force: true }));
+  const tree = useTree();
+  const asset = (name: string) => tree.at('cmdassets', name);
+  beforeEach(() => mkdirSync(asset('')));
   return {
     get path() {
-      return path;
+      return tree.path;
     },
-    asset: (name) => join(path, 'cmdassets', name),
-    files: () => readdirSync(join(path, 'cmdassets')).sort(),
+    asset,
+    files: () => readdirSync(asset('')).sort(),
   };
 }

@@ -1,57 +1,58 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderAssets } from '../../../src/assets/store.ts';
-import { needsSymlinks } from '../../windows/needs.ts';
+import { beforeEach, describe, it } from 'node:test';
+import { FolderAssets, type FolderAssetsOptions } from '../../../src/assets/store.ts';
+import type { NewAsset, SpilledBytes } from '../../../src/ports/results.ts';
+import { needsModes, needsSymlinks, unlessWindows } from '../../windows/needs.ts';
+import { useChatFolder } from './folder.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'filechat-assets-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
+const chat = useChatFolder();
 const now = () => new Date(2026, 10, 16, 9, 30, 12);
-const bytes = new TextEncoder().encode('bytes');
-const png = { kind: 'image' as const, extension: 'png', bytes };
-const store = (newId: () => string = () => 'V1StGXR8') => new FolderAssets({ folder, now, newId });
-const files = () => readdirSync(join(folder, 'cmdassets')).sort();
+const encode = (text: string) => new TextEncoder().encode(text);
+const png = (bytes: Uint8Array = encode('bytes')): NewAsset => ({ kind: 'image', extension: 'png', bytes });
+/** Ids in this order. */
+const ids = (...list: string[]) => ({ newId: () => list.shift() ?? 'LASTlast00' });
+const store = (options: Partial<FolderAssetsOptions> = {}) =>
+  new FolderAssets({ folder: chat.path, ...options });
+const named = (...list: string[]) => store({ now, ...ids(...list) });
+const contentOf = (path: string) => readFileSync(join(chat.path, path));
 
 describe('saving an asset', () => {
   it('names it by kind, time, result and number', async () => {
-    const assets = store().beginResult();
+    const assets = named('V1StGXR8').beginResult();
     const saved = [
-      await assets.save(png),
-      await assets.save({ ...png, kind: 'file', extension: 'pdf' }),
-      await assets.save({ ...png, bytes: new TextEncoder().encode('others') }),
+      await assets.save(png()),
+      await assets.save({ ...png(), kind: 'file', extension: 'pdf' }),
+      await assets.save(png(encode('others'))),
     ];
     assert.deepEqual(saved, [
       { number: 1, path: 'cmdassets/tool-image-20261116-093012-V1StGXR8-1.png' },
       { number: 1, path: 'cmdassets/tool-file-20261116-093012-V1StGXR8-1.pdf' },
       { number: 2, path: 'cmdassets/tool-image-20261116-093012-V1StGXR8-2.png' },
     ]);
-    assert.deepEqual(readFileSync(join(folder, saved[0]?.path ?? ''), 'utf8'), 'bytes');
-  });
-
-  it('leaves nothing else behind', async () => {
-    await store().beginResult().save(png);
-    assert.deepEqual(files(), ['tool-image-20261116-093012-V1StGXR8-1.png']);
+    assert.equal(contentOf(saved[0]?.path ?? '').toString(), 'bytes');
+    assert.equal(chat.files().length, 3, 'nothing else is left behind');
   });
 
   it('has ids of letters and digits, another for each result', async () => {
-    const real = new FolderAssets({ folder, now });
-    const save = async (text: string) =>
-      (await real.beginResult().save({ ...png, bytes: new TextEncoder().encode(text) })).path;
+    const kept = store({ now });
+    const save = async (text: string) => (await kept.beginResult().save(png(encode(text)))).path;
     const paths = [await save('one'), await save('two')];
     for (const path of paths)
       assert.match(path, /^cmdassets\/tool-image-20261116-093012-[A-Za-z0-9]{8,}-1\.png$/);
@@ -59,72 +60,323 @@ describe('saving an asset', () => {
   });
 
   it('never overwrites: a taken name means another id', async () => {
-    const ids = ['taken', 'taken', 'free'];
-    const twice = store(() => ids.shift() ?? 'more');
-    await twice.beginResult().save({ ...png, bytes: new TextEncoder().encode('first') });
-    const second = await twice.beginResult().save(png);
+    const twice = named('taken', 'taken', 'free');
+    await twice.beginResult().save(png(encode('first')));
+    const second = await twice.beginResult().save(png());
     assert.equal(second.path, 'cmdassets/tool-image-20261116-093012-free-1.png');
-    assert.equal(
-      readFileSync(join(folder, 'cmdassets/tool-image-20261116-093012-taken-1.png'), 'utf8'),
-      'first',
-    );
+    assert.equal(contentOf('cmdassets/tool-image-20261116-093012-taken-1.png').toString(), 'first');
   });
 
   it('many writers of one name lose nothing', async () => {
-    const writers = Array.from({ length: 20 }, (_, at) => {
-      const ids = ['same', `own${at}`];
-      return store(() => ids.shift() ?? 'more')
+    const writers = Array.from({ length: 20 }, (_, at) => `writer ${at}`);
+    const saved = writers.map((text, at) =>
+      named('same', `own${at}`)
         .beginResult()
-        .save({ ...png, bytes: new TextEncoder().encode(`writer ${at}`) });
-    });
-    const paths = (await Promise.all(writers)).map(({ path }) => path);
-    const contents = paths.map((path) => readFileSync(join(folder, path), 'utf8'));
-    assert.deepEqual(
-      contents,
-      writers.map((_, at) => `writer ${at}`),
+        .save(png(encode(text))),
     );
-    assert.equal(files().length, writers.length);
+    const contents = (await Promise.all(saved)).map(({ path }) => contentOf(path).toString());
+    assert.deepEqual(contents, writers);
+    assert.equal(chat.files().length, writers.length);
   });
 
   it('links with the prefix of a chat that is not saved', async () => {
-    const saved = await new FolderAssets({ folder, now, newId: () => 'id', linkPrefix: '/far/cmdassets' })
-      .beginResult()
-      .save(png);
+    const elsewhere = store({ now, ...ids('id'), linkPrefix: '/far/cmdassets' });
+    const saved = await elsewhere.beginResult().save(png());
     assert.equal(saved.path, '/far/cmdassets/tool-image-20261116-093012-id-1.png');
   });
 });
 
 describe('a folder that cannot be used is refused, and nothing is written', () => {
-  const save = () => store().beginResult().save(png);
+  const save = () => store().beginResult().save(png());
+  const refused = (reason: string) =>
+    assert.rejects(save(), { message: `Could not save image 1 to cmdassets/: ${reason}` });
+  beforeEach(() => rmSync(chat.asset(''), { recursive: true }));
 
   it('a symbolic link', needsSymlinks, async () => {
-    const elsewhere = join(folder, 'elsewhere');
+    const elsewhere = join(chat.path, 'elsewhere');
     mkdirSync(elsewhere);
-    symlinkSync(elsewhere, join(folder, 'cmdassets'));
-    await assert.rejects(save(), {
-      message: 'Could not save image 1 to cmdassets/: it is a symbolic link. Put a real folder in its place.',
-    });
+    symlinkSync(elsewhere, join(chat.path, 'cmdassets'));
+    await refused('it is a symbolic link. Put a real folder in its place.');
     assert.deepEqual(readdirSync(elsewhere), []);
   });
 
   it('a symbolic link to nowhere', needsSymlinks, async () => {
-    symlinkSync(join(folder, 'nowhere'), join(folder, 'cmdassets'));
+    symlinkSync(join(chat.path, 'nowhere'), join(chat.path, 'cmdassets'));
     await assert.rejects(save(), /symbolic link/);
-    assert.throws(() => statSync(join(folder, 'nowhere')), { code: 'ENOENT' });
+    assert.equal(existsSync(join(chat.path, 'nowhere')), false);
   });
 
   it('a file', async () => {
-    writeFileSync(join(folder, 'cmdassets'), 'mine');
-    await assert.rejects(save(), {
-      message: 'Could not save image 1 to cmdassets/: it is a file. Put a folder in its place.',
-    });
-    assert.equal(readFileSync(join(folder, 'cmdassets'), 'utf8'), 'mine');
+    writeFileSync(join(chat.path, 'cmdassets'), 'mine');
+    await refused('it is a file. Put a folder in its place.');
+    assert.equal(contentOf('cmdassets').toString(), 'mine');
   });
 
   it('a folder of the chat that is gone', async () => {
-    rmSync(folder, { recursive: true });
-    await assert.rejects(save(), {
-      message: 'Could not save image 1 to cmdassets/: the folder of the chat does not exist.',
+    rmSync(chat.path, { recursive: true });
+    await refused('the folder of the chat does not exist.');
+  });
+});
+
+const older = 'tool-image-20200101-000000-V1StGXR8a0-1.png';
+const nameOf = ({ path }: { path: string }) => path.replace('cmdassets/', '');
+
+describe('identical bytes are stored once', () => {
+  it('the same block twice: two numbers, one file', async () => {
+    const assets = store().beginResult();
+    const bytes = randomBytes(100_000);
+    const [first, other, again] = [
+      await assets.save(png(bytes)),
+      await assets.save(png(randomBytes(100_000))),
+      await assets.save(png(Buffer.from(bytes))),
+    ];
+    assert.deepEqual([first.number, other.number, again.number], [1, 2, 3]);
+    assert.equal(again.path, first.path);
+    assert.notEqual(other.path, first.path);
+    assert.equal(chat.files().length, 2);
+  });
+
+  it('in results of one store, and in those of another process before', async () => {
+    const bytes = randomBytes(1000);
+    writeFileSync(chat.asset(older), bytes);
+    const kept = store();
+    assert.equal(nameOf(await kept.beginResult().save(png(bytes))), older);
+    assert.equal(nameOf(await kept.beginResult().save(png(bytes))), older);
+    assert.deepEqual(chat.files(), [older]);
+  });
+
+  it('also when another writer added the file after the folder was read', async () => {
+    const kept = store();
+    await kept.beginResult().save(png(randomBytes(10)));
+    const bytes = randomBytes(1000);
+    await store().beginResult().save(png(bytes));
+    // Some disks keep time so coarsely that the folder would look unchanged.
+    utimesSync(chat.asset(''), new Date(), new Date(Date.now() + 5000));
+    await kept.beginResult().save(png(bytes));
+    assert.equal(chat.files().length, 2);
+  });
+
+  it('spilled bytes too', async () => {
+    const bytes = randomBytes(700_000);
+    const spill = chat.asset('.filechat-spill-1-abc.tmp');
+    const kept = store();
+    const first = await kept.beginResult().save(png(bytes));
+    writeFileSync(spill, bytes);
+    const spilled = { path: spill, size: bytes.length, head: bytes.subarray(0, 100) };
+    const second = await kept.beginResult().save({ ...png(bytes), bytes: spilled });
+    assert.equal(second.path, first.path);
+  });
+
+  it('the oldest of several is the one', async () => {
+    const bytes = randomBytes(1000);
+    writeFileSync(chat.asset(older.replace('2020', '2021')), bytes);
+    writeFileSync(chat.asset(older), bytes);
+    assert.equal(nameOf(await store().beginResult().save(png(bytes))), older);
+  });
+});
+
+describe('bytes are stored again in case of doubt', () => {
+  const bytes = randomBytes(20_000);
+  const differing = (at: number) => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 1;
+    return copy;
+  };
+  const cases: readonly [string, () => void][] = [
+    ['one byte differs at the beginning', () => writeFileSync(chat.asset(older), differing(0))],
+    ['one byte differs in the middle', () => writeFileSync(chat.asset(older), differing(10_000))],
+    ['one byte differs at the end', () => writeFileSync(chat.asset(older), differing(19_999))],
+    ['the other is longer', () => writeFileSync(chat.asset(older), Buffer.concat([bytes, bytes]))],
+    ['another extension', () => writeFileSync(chat.asset(older.replace('.png', '.jpg')), bytes)],
+    ['another kind', () => writeFileSync(chat.asset(older.replace('image', 'file')), bytes)],
+    ['a file that is not ours', () => writeFileSync(chat.asset('holiday.png'), bytes)],
+    [
+      'a symbolic link',
+      () => {
+        writeFileSync(join(chat.path, 'elsewhere.png'), bytes);
+        symlinkSync(join(chat.path, 'elsewhere.png'), chat.asset(older));
+      },
+    ],
+  ];
+  for (const [name, prepare] of cases) {
+    it(name, name.includes('link') ? needsSymlinks : {}, async () => {
+      prepare();
+      const saved = await store().beginResult().save(png(bytes));
+      assert.notEqual(nameOf(saved), older);
+      assert.deepEqual(contentOf(saved.path), bytes);
+      assert.equal(chat.files().length, 2);
     });
+  }
+
+  const changes: readonly [string, (path: string) => void][] = [
+    ['it was removed', (path) => rmSync(path)],
+    ['it was changed in place', (path) => writeFileSync(path, differing(10_000))],
+    [
+      'a link took its place',
+      (path) => {
+        renameSync(path, join(chat.path, 'moved.png'));
+        symlinkSync(join(chat.path, 'moved.png'), path);
+      },
+    ],
+  ];
+  for (const [name, change] of changes) {
+    it(`after it was saved, ${name}`, name.includes('link') ? needsSymlinks : {}, async () => {
+      const kept = store();
+      const first = await kept.beginResult().save(png(bytes));
+      change(join(chat.path, first.path));
+      const second = await kept.beginResult().save(png(bytes));
+      assert.notEqual(second.path, first.path);
+      assert.deepEqual(contentOf(second.path), bytes);
+    });
+  }
+
+  it('among very many files of its size', async () => {
+    const many = Array.from({ length: 1100 }, (_, at) => at);
+    for (const at of many)
+      writeFileSync(chat.asset(older.replace('-1.', `-${at + 1}.`)), `${at}`.padStart(9));
+    const saved = await store()
+      .beginResult()
+      .save(png(Buffer.from('new bytes')));
+    assert.equal(contentOf(saved.path).toString(), 'new bytes');
+  });
+});
+
+const SPILLED = randomBytes(300_000);
+
+function spill(folder = chat.asset('')): SpilledBytes {
+  const path = join(folder, `.filechat-spill-${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
+  writeFileSync(path, SPILLED);
+  return { path, size: SPILLED.length, head: SPILLED.subarray(0, 64) };
+}
+
+describe('saving bytes that were spilled', () => {
+  const save = (spilled: SpilledBytes, ...others: string[]) =>
+    named('FIRSTfirst', ...others)
+      .beginResult()
+      .save({ kind: 'file', extension: 'bin', bytes: spilled });
+
+  it('moves the file: it is the same one, under its own name', async () => {
+    const spilled = spill();
+    const { ino } = statSync(spilled.path);
+    const saved = await save(spilled);
+    assert.deepEqual(saved, { number: 1, path: 'cmdassets/tool-file-20261116-093012-FIRSTfirst-1.bin' });
+    assert.equal(statSync(join(chat.path, saved.path)).ino, ino);
+    assert.deepEqual(contentOf(saved.path), SPILLED);
+    assert.deepEqual(chat.files(), ['tool-file-20261116-093012-FIRSTfirst-1.bin']);
+  });
+
+  it('as readable as any other asset, though it was private while it arrived', needsModes, async () => {
+    const spilled = spill();
+    chmodSync(spilled.path, 0o600);
+    const saved = await save(spilled);
+    assert.equal(statSync(join(chat.path, saved.path)).mode & 0o777, 0o644 & ~process.umask());
+  });
+
+  it('a taken name means another id, and nothing is overwritten', async () => {
+    const taken = chat.asset('tool-file-20261116-093012-FIRSTfirst-1.bin');
+    writeFileSync(taken, 'mine');
+    const saved = await save(spill(), 'SECONDsec0');
+    assert.equal(saved.path, 'cmdassets/tool-file-20261116-093012-SECONDsec0-1.bin');
+    assert.equal(readFileSync(taken, 'utf8'), 'mine');
+    assert.equal(chat.files().length, 2);
+  });
+
+  it('an incomplete file is refused', async () => {
+    const spilled = { ...spill(), size: SPILLED.length + 1 };
+    await assert.rejects(save(spilled), {
+      message: 'Could not save file 1 to cmdassets/: its temporary file is incomplete. Call the tool again.',
+    });
+    assert.ok(existsSync(spilled.path));
+    assert.equal(chat.files().length, 1);
+  });
+
+  it('a file that is gone is said to be gone', async () => {
+    const spilled = spill();
+    rmSync(spilled.path);
+    await assert.rejects(save(spilled), /its temporary file is gone/);
+    assert.deepEqual(chat.files(), []);
+  });
+
+  const otherDisk = findOtherDisk();
+  if (otherDisk === undefined)
+    console.log('There is no second disk here: copying between disks is not tested.');
+  else {
+    it('from another disk the system copies it', async () => {
+      const folder = mkdtempSync(join(otherDisk, 'filechat-spill-'));
+      try {
+        const spilled = spill(folder);
+        const saved = await save(spilled);
+        assert.deepEqual(contentOf(saved.path), SPILLED);
+        assert.equal(existsSync(spilled.path), false);
+        assert.equal(chat.files().length, 1);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
+});
+
+function findOtherDisk(): string | undefined {
+  const path = '/dev/shm';
+  const here = statSync(import.meta.dirname).dev;
+  return existsSync(path) && statSync(path).dev !== here ? path : undefined;
+}
+
+/** A process that has just ended. */
+const deadPid = spawnSync(process.execPath, ['-e', '']).pid;
+const alivePid = process.ppid;
+const TWO_DAYS_AGO = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000);
+
+/** Uses the folder as a new process would, and says what of the file is left. */
+async function isKept(name: string, time?: Date): Promise<boolean> {
+  writeFileSync(chat.asset(name), 'half');
+  if (time) utimesSync(chat.asset(name), time, time);
+  await store().beginResult().spillFolder();
+  return chat.files().includes(name);
+}
+
+describe('leftovers of a crash are swept at the first use of the folder', () => {
+  const swept: readonly [string, string, Date?][] = [
+    ['a spill file of a process that is gone', `.filechat-spill-${deadPid}-a1B2.tmp`],
+    ['a half-written asset of a process that is gone', `.filechat-save-${deadPid}-0123456789ab.tmp`],
+    ['a spill file that is days old', `.filechat-spill-${alivePid}-a1B2.tmp`, TWO_DAYS_AGO],
+    [
+      'one of the first version, days old',
+      'tool-image-20261116-093012-V1StGXR8a0-1.png.0123456789ab.tmp',
+      TWO_DAYS_AGO,
+    ],
+  ];
+  for (const [what, name, time] of swept) {
+    it(what, async () => assert.equal(await isKept(name, time), false));
+  }
+});
+
+describe('nothing else is swept', () => {
+  const kept: readonly [string, string, Date?][] = [
+    ['a spill file of this process', `.filechat-spill-${process.pid}-a1B2.tmp`],
+    ['a spill file of a process that lives', `.filechat-spill-${alivePid}-a1B2.tmp`],
+    ['a spill file whose process has another user', '.filechat-spill-1-a1B2.tmp'],
+    ['an asset', 'tool-image-20200101-000000-V1StGXR8a0-1.png', TWO_DAYS_AGO],
+    ['the user’s own .tmp', 'notes.tmp', TWO_DAYS_AGO],
+    ['a name that only looks like one', `.filechat-spill-${deadPid}-a.tmp.png`, TWO_DAYS_AGO],
+    ['a name without a process', '.filechat-spill-x-a.tmp', TWO_DAYS_AGO],
+  ];
+  for (const [what, name, time] of kept) {
+    const needs = what.includes('another user') ? unlessWindows('No process of another user is known') : {};
+    it(what, needs, async () => assert.equal(await isKept(name, time), true));
+  }
+
+  it('a folder under such a name', async () => {
+    mkdirSync(chat.asset(`.filechat-spill-${deadPid}-a1B2.tmp`));
+    await store().beginResult().spillFolder();
+    assert.equal(chat.files().length, 1);
+  });
+
+  it('files that appear while the store is in use', async () => {
+    const kept = store();
+    await kept.beginResult().spillFolder();
+    writeFileSync(chat.asset(`.filechat-spill-${deadPid}-a1B2.tmp`), '');
+    await kept.beginResult().spillFolder();
+    assert.equal(chat.files().length, 1);
   });
 });

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { moveToNewName, renameOver } from '../../../src/assets/writeFile.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 
 describe('a file on a disk without hard links', () => {
   // FAT and exFAT: EPERM on Linux, ENOTSUP on macOS, EISDIR on Windows.
   for (const code of ['EPERM', 'ENOTSUP', 'EISDIR']) {
     it(`${code}: gets its name, and never one that is taken`, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'filechat-write-'));
-      t.after(() => rmSync(folder, { recursive: true }));
+      const folder = temporaryFolder(t);
       const [from, to] = [join(folder, 'new'), join(folder, 'asset')];
       const noLinks = () => Promise.reject(Object.assign(new Error(code), { code }));
       writeFileSync(from, 'first');
@@ -58,18 +57,13 @@ describe('a file that replaces another', () => {
   it('a file that stays open is given up', async () => {
     const { move } = failing(Number.POSITIVE_INFINITY, 'EPERM');
     const pauses: number[] = [];
-    const options = {
-      platform: 'win32',
-      rename: move,
-      pause: async (ms: number) => pauses.push(ms),
-    } as const;
-    await assert.rejects(renameOver('a', 'b', options), { code: 'EPERM' });
+    const pause = async (ms: number) => pauses.push(ms);
+    await assert.rejects(renameOver('a', 'b', { platform: 'win32', rename: move, pause }), { code: 'EPERM' });
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 320, 640]);
   });
 
   it('a file that is open for reading is replaced when it is closed', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'filechat-rename-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     const [from, to] = [join(folder, 'new'), join(folder, 'old')];
     writeFileSync(from, 'new');
     writeFileSync(to, 'old');

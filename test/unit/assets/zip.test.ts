@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
 import { unzipSync } from 'fflate';
-import { type ZipEntry, zipFiles, zipName } from '../../../src/assets/zip.ts';
+import { type ZipEntry, type ZipOptions, zipFiles, zipName } from '../../../src/assets/zip.ts';
+import { useTree } from '../catalog/tree.ts';
 
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'filechat-zip-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
+const folder = useTree();
+const zip = (entries: readonly ZipEntry[], options: Partial<ZipOptions> = {}) =>
+  zipFiles(folder.at('a.zip'), entries, { signal: new AbortController().signal, ...options });
 function entry(name: string, ...pieces: readonly Uint8Array[]): ZipEntry {
   return {
     name,
@@ -23,11 +19,10 @@ function entry(name: string, ...pieces: readonly Uint8Array[]): ZipEntry {
   };
 }
 
-const never = new AbortController().signal;
 const bytes = (text: string) => new TextEncoder().encode(text);
-const unpacked = (path: string) =>
+const unpacked = () =>
   Object.fromEntries(
-    Object.entries(unzipSync(readFileSync(path))).map(([name, content]) => [
+    Object.entries(unzipSync(readFileSync(folder.at('a.zip')))).map(([name, content]) => [
       name,
       Buffer.from(content).toString(),
     ]),
@@ -35,37 +30,33 @@ const unpacked = (path: string) =>
 
 describe('a zip of assets', () => {
   it('holds every byte of every file, whatever pieces they come in', async () => {
-    const target = join(folder, 'a.zip');
     const seen: number[] = [];
     const files = [
       entry('a.txt', bytes('one '), bytes('two')),
       entry('b.png', bytes('png')),
       entry('empty.csv'),
     ];
-    await zipFiles(target, files, { signal: never, onProgress: (more) => seen.push(more) });
-    assert.deepEqual(unpacked(target), { 'a.txt': 'one two', 'b.png': 'png', 'empty.csv': '' });
+    await zip(files, { onProgress: (more) => seen.push(more) });
+    assert.deepEqual(unpacked(), { 'a.txt': 'one two', 'b.png': 'png', 'empty.csv': '' });
     assert.deepEqual(seen, [4, 3, 3]);
-    assert.deepEqual(readdirSync(folder), ['a.zip']);
+    assert.deepEqual(readdirSync(folder.path), ['a.zip']);
   });
 
   it('compresses text, and stores compressed formats as they are', async () => {
-    const target = join(folder, 'a.zip');
     const long = bytes('a'.repeat(100_000));
-    await zipFiles(target, [entry('a.txt', long)], { signal: never });
-    assert.ok(readFileSync(target).length < 1_000);
-    await zipFiles(target, [entry('a.png', long)], { signal: never });
-    assert.ok(readFileSync(target).length > 100_000);
+    await zip([entry('a.txt', long)]);
+    assert.ok(readFileSync(folder.at('a.zip')).length < 1_000);
+    await zip([entry('a.png', long)]);
+    assert.ok(readFileSync(folder.at('a.zip')).length > 100_000);
   });
 
   it('keeps both of two files with one name', async () => {
-    const target = join(folder, 'a.zip');
-    await zipFiles(target, [entry('a.txt', bytes('1')), entry('A.txt', bytes('2'))], { signal: never });
-    assert.deepEqual(unpacked(target), { 'a.txt': '1', 'A (2).txt': '2' });
+    await zip([entry('a.txt', bytes('1')), entry('A.txt', bytes('2'))]);
+    assert.deepEqual(unpacked(), { 'a.txt': '1', 'A (2).txt': '2' });
   });
 
   it('that is canceled leaves no file, and an existing file unchanged', async () => {
-    const target = join(folder, 'a.zip');
-    await zipFiles(target, [entry('old.txt', bytes('old'))], { signal: never });
+    await zip([entry('old.txt', bytes('old'))]);
     const stop = new AbortController();
     const endless: ZipEntry = {
       ...entry('endless.bin'),
@@ -76,9 +67,9 @@ describe('a zip of assets', () => {
         }
       },
     };
-    await assert.rejects(zipFiles(target, [endless], { signal: stop.signal }), { name: 'AbortError' });
-    assert.deepEqual(readdirSync(folder), ['a.zip']);
-    assert.deepEqual(unpacked(target), { 'old.txt': 'old' });
+    await assert.rejects(zip([endless], { signal: stop.signal }), { name: 'AbortError' });
+    assert.deepEqual(readdirSync(folder.path), ['a.zip']);
+    assert.deepEqual(unpacked(), { 'old.txt': 'old' });
   });
 
   it('leaves nothing behind when a file cannot be read', async () => {
@@ -89,13 +80,13 @@ describe('a zip of assets', () => {
         throw new Error('gone');
       },
     };
-    await assert.rejects(zipFiles(join(folder, 'a.zip'), [broken], { signal: never }), /gone/);
-    assert.deepEqual(readdirSync(folder), []);
+    await assert.rejects(zip([broken]), /gone/);
+    assert.deepEqual(readdirSync(folder.path), []);
   });
 
   it('refuses more than the format holds', async () => {
     const huge = { ...entry('a.bin'), bytes: 5_000_000_000 };
-    await assert.rejects(zipFiles(join(folder, 'a.zip'), [huge], { signal: never }), /4 GB/);
+    await assert.rejects(zip([huge]), /4 GB/);
   });
 });
 

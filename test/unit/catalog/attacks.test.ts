@@ -5,9 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readAddress } from '../../../src/catalog/address.ts';
 import { Catalog, hasExactName } from '../../../src/catalog/catalog.ts';
-import { CatalogRefusal } from '../../../src/catalog/entry.ts';
+import { CatalogRefusal, readAddress } from '../../../src/catalog/entry.ts';
 import { needsCase, needsFifos, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
@@ -170,23 +169,14 @@ describe('special files are neither listed nor opened', () => {
 
 describe('an address that is made by hand', () => {
   it('leads nowhere else', async () => {
-    for (const chat of [
-      '../outside/secret.chat.md',
-      'notes/../../outside/secret.chat.md',
-      tree.at('outside/secret.chat.md'),
-      '',
-      '.',
-      '..',
-      'notes',
-      '../outside/cmdassets',
-      'a\0.chat.md',
-    ]) {
+    const up = '../outside/secret.chat.md notes/../../outside/secret.chat.md ../outside/cmdassets'.split(' ');
+    for (const chat of [...up, tree.at('outside/secret.chat.md'), '', '.', '..', 'notes', 'a\0.chat.md']) {
       await isRefused(chat);
       await isRefused(chat, PNG);
     }
     tree.write('in/a.chat.md');
     mkdirSync(tree.at('in/cmdassets'));
-    for (const asset of [
+    const assets = [
       `../${PNG}`,
       `../../outside/${PNG}`,
       '../a.chat.md',
@@ -194,8 +184,8 @@ describe('an address that is made by hand', () => {
       '',
       'x',
       tree.at('outside', PNG),
-    ])
-      await isRefused('a.chat.md', asset);
+    ];
+    for (const asset of assets) await isRefused('a.chat.md', asset);
   });
 
   it('in another case than on the disk leads nowhere', async () => {
@@ -235,32 +225,10 @@ describe('an address that is made by hand', () => {
     tree.write(`in/notes/cmdassets/${PNG}`);
     if (!needsSymlinks.skip) symlinkSync(tree.at('outside'), tree.at('in/way'));
     const pieces = fc.constantFrom(
-      ...[
-        '..',
-        '.',
-        '/',
-        '%2e%2e',
-        '%2F',
-        '%252F',
-        '\\',
-        '%5c',
-        '%00',
-        'notes',
-        'way',
-        'outside',
-        'in',
-        'a.chat.md',
-      ],
-      ...[
-        'secret.chat.md',
-        'cmdassets',
-        PNG,
-        'notes%2Fa.chat.md',
-        'way%2Fsecret.chat.md',
-        '~',
-        ':',
-        tree.at('outside'),
-      ],
+      ...'.. . / %2e%2e %2F %252F \\ %5c %00 notes way outside in a.chat.md secret.chat.md cmdassets'.split(
+        ' ',
+      ),
+      ...['notes%2Fa.chat.md', 'way%2Fsecret.chat.md', '~', ':', PNG, tree.at('outside')],
     );
     const uris = fc
       .array(pieces, { minLength: 1, maxLength: 6 })

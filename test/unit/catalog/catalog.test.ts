@@ -10,12 +10,17 @@ import {
   utimesSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { addressUri, readAddress } from '../../../src/catalog/address.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
-import { type Address, CatalogRefusal, type Entry } from '../../../src/catalog/entry.ts';
-import { LIMITS } from '../../../src/catalog/walk.ts';
+import {
+  type Address,
+  addressUri,
+  CatalogRefusal,
+  type Entry,
+  readAddress,
+} from '../../../src/catalog/entry.ts';
+import { LIMITS } from '../../../src/catalog/scan.ts';
 import { needsCase, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
@@ -25,15 +30,15 @@ const PDF = assetNumbered(1, 'pdf', 'file');
 
 const urisOf = ({ entries }: { readonly entries: readonly Entry[] }) =>
   entries.map(({ uri }) => decodeURIComponent(uri.slice('filechat://'.length))).sort();
-const listed = async (...folders: string[]) => urisOf(await new Catalog({ folders }).snapshot());
+const catalogOf = (...folders: string[]) => new Catalog({ folders });
+const snapshot = () => catalogOf(tree.path).snapshot();
+const listed = async (...folders: string[]) => urisOf(await catalogOf(...folders).snapshot());
 
 describe('the list', () => {
   it('has every chat, and every asset under the chat that mentions it', async () => {
     tree.write('top.chat.md', '# %% user\nHello there\n');
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write(`notes/cmdassets/${PNG}`);
-    tree.write(`notes/cmdassets/${PDF}`);
-    tree.write(`cmdassets/${PDF}`);
+    tree.touch(`notes/cmdassets/${PNG}`, `notes/cmdassets/${PDF}`, `cmdassets/${PDF}`);
     assert.deepEqual(await listed(tree.path), [
       `cmdassets/${PDF}`,
       `notes/cmdassets/${PDF}`,
@@ -47,7 +52,7 @@ describe('the list', () => {
     const text = `---\ntitle: The sales\n---\n# %% user\nHi\n\n# %% tool docs.make c1\n[Tool generated file 1: quarterly.pdf](cmdassets/${PDF})\n`;
     tree.write('a.chat.md', text);
     tree.write(`cmdassets/${PDF}`, '12345');
-    const { entries, folders, notes, isComplete } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const { entries, folders, notes, isComplete } = await snapshot();
     const [chat, asset] = entries.map(({ changed, ...facts }) => ({
       ...facts,
       isDate: changed instanceof Date,
@@ -86,24 +91,23 @@ describe('the list', () => {
     ];
     for (const [index, file] of files.entries())
       utimesSync(tree.write(file), new Date(), new Date(1_700_000_000_000 + index * 1_000));
-    const { entries } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const { entries } = await snapshot();
     assert.deepEqual(
       entries.map((entry) => (entry.kind === 'chat' ? entry.chat : entry.asset)),
       ['new.chat.md', 'old.chat.md', assetNumbered(2), assetNumbered(1)],
     );
   });
 
-  it('calls a chat without words by its name', async () => {
-    tree.write('empty.chat.md', '');
-    const [entry] = (await new Catalog({ folders: [tree.path] }).snapshot()).entries;
-    assert.equal(entry?.kind === 'chat' && entry.title, 'empty');
-  });
-
-  it('does not take the mark before a text for a part of its first turn', async () => {
-    tree.write('marked.chat.md', '\uFEFF# %% user\nHello there\n');
-    const [entry] = (await new Catalog({ folders: [tree.path] }).snapshot()).entries;
-    assert.equal(entry?.kind === 'chat' && entry.title, 'Hello there');
-  });
+  for (const [rule, text, title] of [
+    ['calls a chat without words by its name', '', 'a'],
+    ['ignores a byte order mark before the first turn', '\uFEFF# %% user\nHello there\n', 'Hello there'],
+  ] as const) {
+    it(rule, async () => {
+      tree.write('a.chat.md', text);
+      const [entry] = (await snapshot()).entries;
+      assert.equal(entry?.kind === 'chat' && entry.title, title);
+    });
+  }
 
   it('knows no other files', async () => {
     for (const file of ['a.md', 'cmdassets/notes.txt', `cmdassets/.${PNG}`, `cmdassets/${PNG}.part`, PNG])
@@ -117,78 +121,72 @@ describe('the list', () => {
     const onlyElsewhere = process.platform === 'win32' ? [] : ['a:b.chat.md', 'back\\slash.chat.md'];
     const bad = ['a%2Fb.chat.md', 'con.chat.md', ...onlyElsewhere];
     for (const file of [...bad, 'fine.chat.md']) tree.write(file);
-    const { entries, notes } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const { entries, notes } = await snapshot();
     assert.equal(entries.length, 1);
     assert.deepEqual(notes, [`${bad.length} chats are not listed, because no address can hold the name.`]);
   });
 });
 
 describe('an asset belongs to', () => {
-  const ownerOf = async () => {
-    const { entries } = await new Catalog({ folders: [tree.path] }).snapshot();
-    const asset = entries.find((entry) => entry.kind === 'asset');
-    return asset && [asset.chat, asset.kind === 'asset' && asset.tool, asset.kind === 'asset' && asset.name];
+  const again = `# %% tool filechat.read_asset c2\n![Tool generated image 1](cmdassets/${PNG})\n\n`;
+  const named = `# %% tool other.list c3\n\`\`\`\nasset:${PNG}\n\`\`\`\n\n`;
+  const labelled = (words: string) => ({ 'a.chat.md': `# %% user\n[${words}](cmdassets/${PNG})\n` });
+  const linking = (path: string) => chatWith([PNG]).replaceAll('(cmdassets', `(${path}`);
+  const cases: Readonly<Record<string, readonly [chats: () => Record<string, string>, owner: unknown[]]>> = {
+    'the chat whose tool returned it, before one that mentions it': [
+      () => ({ 'a.chat.md': `# %% user\n![it](cmdassets/${PNG})\n`, 'later.chat.md': chatWith([PNG]) }),
+      ['later.chat.md', 'charts.bar', undefined],
+    ],
+    'a chat that only mentions it, before none': [
+      () => ({ 'a.chat.md': `# %% user\nUse asset:${PNG}\n` }),
+      ['a.chat.md', undefined, undefined],
+    ],
+    'the chat of the shortest name, where a copy says the same': [
+      () => Object.fromEntries(['s-2', 's', 's-copy'].map((name) => [`${name}.chat.md`, chatWith([PNG])])),
+      ['s.chat.md', 'charts.bar', undefined],
+    ],
+    'the tool that returned it, not to one that shows it again or names it': [
+      () => ({ 'a.chat.md': `${named}${again}${chatWith([PNG])}${again}` }),
+      ['a.chat.md', 'charts.bar', undefined],
+    ],
+    'no chat of another folder': [
+      () => ({ 'notes/a.chat.md': linking('../cmdassets') }),
+      ['cmdassets', undefined, undefined],
+    ],
+    'a chat that links to it by its whole path': [
+      () => ({ 'a.chat.md': linking(`${tree.path}/cmdassets`) }),
+      ['a.chat.md', 'charts.bar', undefined],
+    ],
+    'the chat with the label of a pasted link, if the label is a file name': [
+      () => labelled('my plan.pdf'),
+      ['a.chat.md', undefined, 'my plan.pdf'],
+    ],
+    'the chat without a label that is not a file name': [
+      () => labelled('see here'),
+      ['a.chat.md', undefined, undefined],
+    ],
+    'the chat with a label without invisible characters': [
+      () => labelled('a\u202egpj.pdf'),
+      ['a.chat.md', undefined, 'agpj.pdf'],
+    ],
   };
-
-  it('the chat whose tool returned it, before one that mentions it', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    tree.write('a.chat.md', `# %% user\nLook at ![it](cmdassets/${PNG})\n`);
-    tree.write('later.chat.md', chatWith([PNG]));
-    assert.deepEqual(await ownerOf(), ['later.chat.md', 'charts.bar', undefined]);
-  });
-
-  it('a chat that only mentions it, before none', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    tree.write('a.chat.md', `# %% user\nUse asset:${PNG}\n`);
-    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, undefined]);
-  });
-
-  it('the chat of the shortest name, where a copy says the same', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    for (const name of ['sales-2', 'sales', 'sales-copy']) tree.write(`${name}.chat.md`, chatWith([PNG]));
-    assert.deepEqual(await ownerOf(), ['sales.chat.md', 'charts.bar', undefined]);
-  });
-
-  it('the tool that returned it, not to one that shows it again or names it', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    const again = `# %% tool filechat.read_asset c2\n![Tool generated image 1](cmdassets/${PNG})\n\n`;
-    const named = `# %% tool other.list c3\n\`\`\`\nasset:${PNG}\n\`\`\`\n\n`;
-    tree.write('a.chat.md', `${named}${again}${chatWith([PNG])}${again}`);
-    assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
-  });
-
-  it('no chat of another folder', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    tree.write('notes/a.chat.md', chatWith([PNG]).replaceAll('(cmdassets', '(../cmdassets'));
-    assert.deepEqual(await ownerOf(), ['cmdassets', undefined, undefined]);
-  });
-
-  it('a chat that links to it by its whole path', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    tree.write('a.chat.md', chatWith([PNG]).replaceAll('(cmdassets', `(${tree.path}/cmdassets`));
-    assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
-  });
-
-  it('the chat with the label of a pasted link, if the label is a file name', async () => {
-    tree.write(`cmdassets/${PDF}`);
-    const link = (words: string) => `# %% user\n[${words}](cmdassets/${PDF})\n`;
-    tree.write('a.chat.md', link('my plan.pdf'));
-    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, 'my plan.pdf']);
-    tree.write('a.chat.md', link('see here'));
-    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, undefined]);
-    tree.write('a.chat.md', link('a\u202egpj.pdf'));
-    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, 'agpj.pdf']);
-  });
+  for (const [rule, [chats, owner]] of Object.entries(cases)) {
+    it(rule, async () => {
+      tree.write(`cmdassets/${PNG}`);
+      for (const [name, text] of Object.entries(chats())) tree.write(name, text);
+      const { entries } = await snapshot();
+      const found = entries.find((entry) => entry.kind === 'asset');
+      assert.deepEqual([found?.chat, found?.tool, found?.name], owner);
+    });
+  }
 });
 
 describe('several folders', () => {
   it('come first in ids, by names that are theirs alone', async () => {
-    for (const folder of ['one/work', 'two/work', 'three/Work', 'four/.hidden', 'five/cmdassets'])
-      tree.write(`${folder}/a.chat.md`);
-    const folders = ['one/work', 'two/work', 'three/Work', 'four/.hidden', 'five/cmdassets'].map((each) =>
-      tree.at(each),
-    );
-    const catalog = new Catalog({ folders });
+    const folders = 'one/work two/work three/Work four/.hidden five/cmdassets'
+      .split(' ')
+      .map((each) => dirname(tree.write(`${each}/a.chat.md`)));
+    const catalog = catalogOf(...folders);
     assert.deepEqual(catalog.labels, ['work', 'work-2', 'Work-3', 'hidden', 'folder']);
     assert.deepEqual(
       urisOf(await catalog.snapshot()),
@@ -209,8 +207,7 @@ describe('several folders', () => {
   });
 
   it('list a file once where one leads to another by a link', needsSymlinks, async () => {
-    tree.write('real/a.chat.md');
-    tree.write('real/below/b.chat.md');
+    tree.touch('real/a.chat.md', 'real/below/b.chat.md');
     symlinkSync(tree.at('real'), tree.at('link'));
     symlinkSync(tree.at('real/below'), tree.at('inner'));
     const folders = [tree.at('real'), tree.at('link'), tree.at('inner')];
@@ -219,8 +216,7 @@ describe('several folders', () => {
   });
 
   it('are both listed where the outer one does not enter the inner one', async () => {
-    tree.write('a.chat.md');
-    tree.write('.mine/b.chat.md');
+    tree.touch('a.chat.md', '.mine/b.chat.md');
     const name = basename(tree.path);
     assert.deepEqual(
       await listed(tree.path, tree.at('.mine')),
@@ -230,7 +226,7 @@ describe('several folders', () => {
 
   it('are listed without a missing one, with a note, and with it once it exists', async () => {
     tree.write('one/a.chat.md');
-    const catalog = new Catalog({ folders: [tree.at('one'), tree.at('two')] });
+    const catalog = catalogOf(tree.at('one'), tree.at('two'));
     const { isComplete, notes, ...before } = await catalog.snapshot();
     assert.deepEqual(
       [isComplete, notes, urisOf(before)],
@@ -252,36 +248,24 @@ describe('several folders', () => {
 describe('limits', () => {
   it('are kept, with a note for each', async () => {
     for (let number = 1; number <= 5; number += 1) {
-      tree.write(`f${number}/${number}.chat.md`);
-      tree.write(`cmdassets/${assetNumbered(number)}`);
-      tree.write(`${number}.chat.md`);
+      tree.touch(`f${number}/${number}.chat.md`, `cmdassets/${assetNumbered(number)}`, `${number}.chat.md`);
     }
-    const all = { ...LIMITS };
-    const notesOf = async (limits: Partial<typeof LIMITS>) => {
-      const { entries, notes } = await new Catalog({
-        folders: [tree.path],
-        limits: { ...all, ...limits },
-      }).snapshot();
-      return [entries.length, ...notes];
-    };
-    assert.deepEqual(await notesOf({}), [15]);
-    assert.deepEqual(await notesOf({ chats: 3 }), [8, 'There are more than 3 chats; the rest is left out.']);
-    assert.deepEqual(await notesOf({ assets: 2 }), [
-      12,
-      'There are more than 2 assets; the rest is left out.',
-    ]);
-    assert.deepEqual(await notesOf({ folders: 3 }), [
-      11,
-      'There are more than 3 folders; the rest is left out.',
-    ]);
+    for (const [limit, entryCount, ...expected] of [
+      [{}, 15],
+      [{ chats: 3 }, 8, 'There are more than 3 chats; the rest is left out.'],
+      [{ assets: 2 }, 12, 'There are more than 2 assets; the rest is left out.'],
+      [{ folders: 3 }, 11, 'There are more than 3 folders; the rest is left out.'],
+    ] as const) {
+      const limits = { ...LIMITS, ...limit };
+      const { entries, notes } = await new Catalog({ folders: [tree.path], limits }).snapshot();
+      assert.deepEqual([entries.length, ...notes], [entryCount, ...expected]);
+    }
   });
 
   it('end in the twelfth folder, whose assets are still found', async () => {
     const deep = 'a/'.repeat(12);
-    tree.write(`${deep}x.chat.md`);
-    tree.write(`${deep}cmdassets/${PNG}`);
-    tree.write(`${deep}a/y.chat.md`);
-    const catalog = new Catalog({ folders: [tree.path] });
+    tree.touch(`${deep}x.chat.md`, `${deep}cmdassets/${PNG}`, `${deep}a/y.chat.md`);
+    const catalog = catalogOf(tree.path);
     const { notes, ...list } = await catalog.snapshot();
     assert.deepEqual(urisOf(list), [`${deep}cmdassets/${PNG}`, `${deep}x.chat.md`]);
     assert.deepEqual(notes, ['Folders more than 12 levels deep are not searched.']);
@@ -292,7 +276,7 @@ describe('limits', () => {
   it('a chat that is too long is listed and not read', async () => {
     tree.write('big.chat.md', chatWith([PNG]).padEnd(20_000_001));
     tree.write(`cmdassets/${PNG}`);
-    const { notes, ...list } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const { notes, ...list } = await snapshot();
     assert.deepEqual(urisOf(list), ['big.chat.md', `cmdassets/${PNG}`]);
     assert.match(notes.join(), /^big\.chat\.md is longer than 20\.0 MB/);
   });
@@ -310,24 +294,25 @@ describe('limits', () => {
 
 describe('a folder that cannot be read', () => {
   /** Root drops its privileges, because it may read everything. */
-  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
+  const asOtherUser = async <T>(work: () => Promise<T>): Promise<T> => {
     if (process.getuid?.() !== 0) return await work();
-    for (const path of ['', 'open', 'open/a.chat.md', 'shut']) chownSync(tree.at(path), NOBODY, NOBODY);
-    process.seteuid?.(NOBODY);
+    for (const path of ['', 'open', 'open/a.chat.md', 'shut'])
+      chownSync(tree.at(path), OTHER_USER, OTHER_USER);
+    process.seteuid?.(OTHER_USER);
     try {
       return await work();
     } finally {
       process.seteuid?.(0);
     }
   };
-  const NOBODY = 65_534;
+  const OTHER_USER = 65_534;
 
   it('is a note, and the rest is listed', needsModes, async () => {
     tree.write('open/a.chat.md');
     mkdirSync(tree.at('shut'), { mode: 0 });
     try {
-      const catalog = new Catalog({ folders: [tree.path] });
-      const { notes, ...list } = await asNobody(() => catalog.snapshot());
+      const catalog = catalogOf(tree.path);
+      const { notes, ...list } = await asOtherUser(() => catalog.snapshot());
       assert.deepEqual(urisOf(list), ['open/a.chat.md']);
       assert.deepEqual(notes, ['shut cannot be read: it may not be read.']);
     } finally {
@@ -336,9 +321,8 @@ describe('a folder that cannot be read', () => {
   });
 
   it('is a note when it is a file', async () => {
-    tree.write('file');
-    tree.write('work/a.chat.md');
-    const { notes, ...list } = await new Catalog({ folders: [tree.at('file'), tree.at('work')] }).snapshot();
+    tree.touch('file', 'work/a.chat.md');
+    const { notes, ...list } = await catalogOf(tree.at('file'), tree.at('work')).snapshot();
     assert.deepEqual(urisOf(list), ['work/a.chat.md']);
     assert.deepEqual(notes, ['file cannot be read: there is no such file.']);
   });
@@ -402,7 +386,7 @@ describe('a second look', () => {
 
   it('is not awaited after an abort, and continues for the others', async () => {
     tree.write('a.chat.md');
-    const catalog = new Catalog({ folders: [tree.path] });
+    const catalog = catalogOf(tree.path);
     const stop = new AbortController();
     const given = catalog.snapshot(stop.signal);
     const other = catalog.snapshot();
@@ -417,14 +401,13 @@ describe('an entry found by its address', () => {
   const find = (uri: string) => {
     const read = readAddress(uri);
     assert.ok(read.ok, uri);
-    return new Catalog({ folders: [tree.path] }).find(read.address);
+    return catalogOf(tree.path).find(read.address);
   };
 
   it('equals the listed one', async () => {
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write(`notes/cmdassets/${PNG}`);
-    tree.write(`cmdassets/${PDF}`);
-    const catalog = new Catalog({ folders: [tree.path] });
+    tree.touch(`notes/cmdassets/${PNG}`, `cmdassets/${PDF}`);
+    const catalog = catalogOf(tree.path);
     const { entries } = await catalog.snapshot();
     assert.equal(entries.length, 3);
     for (const entry of entries) {
@@ -436,8 +419,7 @@ describe('an entry found by its address', () => {
 
   it('is an asset by any chat of its folder, and by its cmdassets', async () => {
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write('notes/other.chat.md');
-    tree.write(`notes/cmdassets/${PNG}`);
+    tree.touch('notes/other.chat.md', `notes/cmdassets/${PNG}`);
     for (const chat of ['notes%2Fsales.chat.md', 'notes%2Fother.chat.md', 'notes%2Fcmdassets']) {
       const { path, entry } = await find(`filechat://${chat}/${PNG}`);
       assert.equal(path, tree.at('notes/cmdassets', PNG));
@@ -449,7 +431,7 @@ describe('an entry found by its address', () => {
 
   it('is by name every asset that is called so', async () => {
     for (const folder of ['a', 'b']) tree.write(`${folder}/cmdassets/${PNG}`);
-    const catalog = new Catalog({ folders: [tree.path] });
+    const catalog = catalogOf(tree.path);
     const found = await catalog.findByName(PNG);
     assert.deepEqual(found.map(({ chat }) => chat).sort(), ['a/cmdassets', 'b/cmdassets']);
     for (const name of [PDF, '../a', '', 'notes.txt']) assert.deepEqual(await catalog.findByName(name), []);
@@ -458,20 +440,17 @@ describe('an entry found by its address', () => {
   it('two files that differ only in case are two', needsCase, async () => {
     tree.write('a.chat.md', '# %% user\nsmall\n');
     tree.write('A.chat.md', '# %% user\nlarge\n');
-    const titles = await Promise.all(
-      ['a', 'A'].map(async (name) => (await find(`filechat://${name}.chat.md`)).entry),
-    );
-    assert.deepEqual(
-      titles.map((entry) => entry.kind === 'chat' && entry.title),
-      ['small', 'large'],
-    );
+    for (const [name, title] of Object.entries({ a: 'small', A: 'large' })) {
+      const { entry } = await find(`filechat://${name}.chat.md`);
+      assert.equal(entry.kind === 'chat' && entry.title, title);
+    }
   });
 });
 
 describe('the folder of an id', () => {
   it('is that of the chat, also before there are assets', async () => {
     tree.write('notes/sales.chat.md');
-    const catalog = new Catalog({ folders: [tree.path] });
+    const catalog = catalogOf(tree.path);
     assert.equal(await catalog.folderOf('notes/sales.chat.md'), tree.at('notes'));
     assert.equal(await catalog.folderOf('notes/cmdassets'), tree.at('notes'));
     assert.equal(await catalog.folderOf('cmdassets'), tree.path);
@@ -480,19 +459,17 @@ describe('the folder of an id', () => {
   });
 
   it('is undefined when its cmdassets is a link', needsSymlinks, async () => {
-    tree.write('outside/x');
-    tree.write('in/a.chat.md');
+    tree.touch('outside/x', 'in/a.chat.md');
     symlinkSync(tree.at('outside'), tree.at('in/cmdassets'));
-    const catalog = new Catalog({ folders: [tree.at('in')] });
+    const catalog = catalogOf(tree.at('in'));
     await assert.rejects(catalog.folderOf('a.chat.md'), CatalogRefusal);
     await assert.rejects(catalog.folderOf('cmdassets'), CatalogRefusal);
   });
 
   it('and the id of a file are inverse to each other', needsSymlinks, async () => {
-    tree.write('one/notes/a.chat.md');
-    tree.write('two/b.chat.md');
+    tree.touch('one/notes/a.chat.md', 'two/b.chat.md');
     symlinkSync(tree.at('one'), tree.at('link'));
-    const catalog = new Catalog({ folders: [tree.at('link'), tree.at('two')] });
+    const catalog = catalogOf(tree.at('link'), tree.at('two'));
     assert.equal(await catalog.idOf(tree.at('one/notes/a.chat.md')), 'link/notes/a.chat.md');
     assert.equal(await catalog.idOf(tree.at('link/notes/a.chat.md')), 'link/notes/a.chat.md');
     assert.equal(await catalog.idOf(tree.at('two/cmdassets')), 'two/cmdassets');
@@ -504,7 +481,7 @@ describe('the folder of an id', () => {
 describe('a folder that is made again', () => {
   it('is read as it is now', async () => {
     tree.write('notes/a.chat.md');
-    const catalog = new Catalog({ folders: [tree.at('notes')] });
+    const catalog = catalogOf(tree.at('notes'));
     await catalog.snapshot();
     renameSync(tree.at('notes'), tree.at('old'));
     assert.deepEqual(urisOf(await catalog.snapshot()), []);

@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { type AssetEntry, CatalogRefusal } from '../../../src/catalog/entry.ts';
-import { type AssetQuery, listAssets, pageOf } from '../../../src/catalog/list.ts';
+import { listAssets, pageOf } from '../../../src/catalog/list.ts';
+import type { AssetQuery } from '../../../src/catalog/specs.ts';
 import { useChatFolder } from '../assets/folder.ts';
 
 function asset(name: string, about: Partial<AssetEntry> = {}): AssetEntry {

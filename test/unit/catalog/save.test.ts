@@ -10,15 +10,16 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
 import { readAssetName } from '../../../src/base/names.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
-import { saveAsset, type Upload, type UploadLimits, UploadStores } from '../../../src/catalog/save.ts';
+import { checkUploadName, saveAsset, type UploadLimits, UploadStores } from '../../../src/catalog/save.ts';
+import type { Upload } from '../../../src/catalog/specs.ts';
+import { PNG_BASE64 as PNG } from '../../kit/png.ts';
 import { needsSymlinks } from '../../windows/needs.ts';
 import { useChatFolder } from '../assets/folder.ts';
 
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const folder = useChatFolder();
 beforeEach(() => writeFileSync(join(folder.path, 'a.chat.md'), '# %% user\nHello\n'));
 
@@ -135,19 +136,15 @@ describe('where an upload goes', () => {
     assert.ok(existsSync(join(folder.path, 'y', 'cmdassets', entry.asset)));
   });
 
-  for (const chat of [
-    'b.chat.md',
-    '../a.chat.md',
-    '/etc/cmdassets',
-    'cmdassets/..',
-    '%2e%2e/cmdassets',
-    'a.chat.md\0',
-  ]) {
+  const elsewhere = 'b.chat.md ../a.chat.md /etc/cmdassets cmdassets/.. %2e%2e/cmdassets a.chat.md\0'.split(
+    ' ',
+  );
+  for (const chat of elsewhere) {
     it(`is not ${JSON.stringify(chat)}`, () =>
       refused(/^There is nothing at/, { chat, name: 'a.txt', text: 'a' }));
   }
 
-  it('is no link', needsSymlinks, async () => {
+  it('is not a link', needsSymlinks, async () => {
     const outside = join(folder.path, '..', `${basename(folder.path)}-outside`);
     mkdirSync(outside);
     try {
@@ -192,7 +189,7 @@ describe('an upload is refused', () => {
     'with two contents': [/either data or text/, { data: 'AAEC', text: 'a' }],
     'with empty text': [/it is empty/, { text: '' }],
     'with empty data': [/it is empty/, { data: 'data:text/plain;base64,' }],
-    'with data that is no base64': [/not base64/, { data: 'AA!EC' }],
+    'with data that is not base64': [/not base64/, { data: 'AA!EC' }],
     'with data that is cut off': [/cut off/, { data: 'AAECA' }],
     'with an unpaired surrogate': [/unpaired surrogate/, { text: 'a\ud800' }],
     'with too much text': [/larger than the limit of 1\.0 KB/, { text: 'é'.repeat(501) }],
@@ -218,5 +215,44 @@ describe('an upload is refused', () => {
     const { entry } = await save({ name: 'a.bin', data: `data:application/octet-stream;base64,${wrapped}` });
     assert.equal(entry.size, 1000);
     assert.equal((await save({ name: 'a.txt', text: 'x'.repeat(1000) })).entry.size, 1000);
+  });
+});
+
+describe('the name of an upload', () => {
+  const names = 'report.pdf|Größe 2 (neu).csv|日本語.txt|👩‍👩‍👧.png|Makefile|a..b|console.log|50%.txt'.split(
+    '|',
+  );
+  for (const name of [...names, `${'x'.repeat(116)}.txt`]) {
+    it(`may be ${name}`, () => assert.equal(checkUploadName(name), undefined));
+  }
+
+  const refused: Record<string, readonly string[]> = {
+    'it is empty': [''],
+    'it contains a slash: give one name, without folders': ['a/b', '../b', '/etc/passwd', 'a\\b', '..\\b'],
+    'it contains a colon': ['C:b.txt', 'b.txt:stream'],
+    'it contains a control character': ['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\u2028b'],
+    'it begins with a dot': ['.', '..', '.env', '...'],
+    'it begins with a space': [' a', '\u00a0a'],
+    'it ends with a dot or a space': ['a.', 'a ', 'a.txt\u3000'],
+    'it is the name of a device': ['con', 'NUL.txt', 'com1', 'Lpt9.tar.gz', 'COM¹', 'aux .txt', 'CONIN$'],
+    'it contains an unpaired surrogate': ['a\ud800b', '\udc00'],
+    'it contains a bidirectional control character': ['gpj.\u202eexe', 'a\u2067b'],
+    'it is longer than 120 characters': ['x'.repeat(121)],
+  };
+  for (const [reason, names] of Object.entries(refused)) {
+    for (const name of names) {
+      it(`may not be ${JSON.stringify(name.slice(0, 30))}: ${reason}`, () =>
+        assert.equal(checkUploadName(name), reason));
+    }
+  }
+
+  it('never contains a path', () => {
+    const signs = fc.constantFrom('/', '\\', '.', '..', ':', '\0', ' ', 'a', '~', '%2f');
+    fc.assert(
+      fc.property(fc.string({ unit: fc.oneof(signs, fc.string({ unit: 'binary' })) }), (name) => {
+        if (checkUploadName(name) !== undefined) return;
+        assert.ok(!/[/\\:\0]/.test(name) && name.trim() !== '' && !/^\.|[. ]$/.test(name));
+      }),
+    );
   });
 });

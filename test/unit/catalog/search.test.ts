@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { truncateSync, utimesSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { type Address, CatalogRefusal, type FoundEntry } from '../../../src/catalog/entry.ts';
-import { type ChatQuery, searchChats } from '../../../src/catalog/search.ts';
+import { searchChats } from '../../../src/catalog/search.ts';
 import { readWindow } from '../../../src/catalog/windows.ts';
-import { useChatFolder } from '../assets/folder.ts';
+import { useTree } from './tree.ts';
 
-const folder = useChatFolder();
+type ChatQuery = Parameters<typeof searchChats>[1];
+const folder = useTree();
 let seconds = 1000;
 
 /** Each is later than the one before. */
 function write(name: string, text: string | Uint8Array): string {
-  const path = join(folder.path, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  const path = folder.write(name, text);
   seconds += 1;
   utimesSync(path, seconds, seconds);
   return path;
@@ -67,10 +65,7 @@ describe('a search over chats', () => {
   const places: Record<string, string | Uint8Array> = {
     'behind characters of all sizes': '\ufeff# %% user\r\nä€😀\r\n\r\nä€😀 needle\r\n',
     'at the end of a chat without a line break': '# %% system\nneedle',
-    'behind bytes that are no characters': Buffer.from(
-      '# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n',
-      'latin1',
-    ),
+    'behind invalid bytes': Buffer.from('# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n', 'latin1'),
   };
   for (const [name, text] of Object.entries(places)) {
     it(`opens the place, ${name}`, async () => {

@@ -10,7 +10,9 @@ export const assetNumbered = (number: number, extension = 'png', kind = 'image')
 export interface Tree {
   readonly path: string;
   /** Writes a file with the folders that it needs, as if it had been there for an hour. */
-  write(name: string, text?: string): string;
+  write(name: string, content?: string | Uint8Array): string;
+  /** Writes several files that hold an `x`. */
+  touch(...names: string[]): void;
   at(...names: string[]): string;
 }
 
@@ -22,30 +24,25 @@ export function useTree(): Tree {
   });
   afterEach(() => rmSync(path, { recursive: true, force: true }));
   const at = (...names: string[]) => join(path, ...names);
+  const write: Tree['write'] = (name, content = 'x') => {
+    mkdirSync(dirname(at(name)), { recursive: true });
+    writeFileSync(at(name), content);
+    const before = new Date(Date.now() - 3_600_000);
+    utimesSync(at(name), before, before);
+    return at(name);
+  };
   return {
     get path() {
       return path;
     },
     at,
-    write: (name, text = 'x') => {
-      mkdirSync(dirname(at(name)), { recursive: true });
-      writeFileSync(at(name), text);
-      const before = new Date(Date.now() - 3_600_000);
-      utimesSync(at(name), before, before);
-      return at(name);
-    },
+    write,
+    touch: (...names) => names.forEach((name) => void write(name)),
   };
 }
 
 /** A chat in which a tool has returned these assets. */
 export function chatWith(assets: readonly string[], tool = 'charts.bar'): string {
   const links = assets.map((asset, index) => `![Tool generated image ${index + 1}](cmdassets/${asset})`);
-  return [
-    '# %% user',
-    'Draw it',
-    '',
-    `# %% tool ${tool} c1`,
-    ...links.flatMap((link) => [link, '']),
-    '',
-  ].join('\n');
+  return `# %% user\nDraw it\n\n# %% tool ${tool} c1\n${links.map((link) => `${link}\n\n`).join('')}\n`;
 }

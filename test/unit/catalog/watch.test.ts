@@ -4,9 +4,10 @@ import type { EventEmitter } from 'node:events';
 import { appendFileSync, mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
+import { deferred } from '../../../src/base/async.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import type { Entry } from '../../../src/catalog/entry.ts';
-import { type CatalogChange, type WatchOptions, watchCatalog } from '../../../src/catalog/watch.ts';
+import { type CatalogChange, Watching, type WatchOptions } from '../../../src/catalog/watch.ts';
 import type { Disposable } from '../../../src/ports/document.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
@@ -28,7 +29,9 @@ async function watching(folder: string, options: WatchOptions = {}) {
     changes.push(change);
     told();
   };
-  open.push(await watchCatalog(catalog, onChange, options));
+  const joined = new Watching(catalog, options).join(onChange);
+  open.push(joined);
+  await joined.ready;
   /** Waits for the change after which this holds. The watch itself keeps no process alive, so that the clock must. */
   const until = async (holds: () => boolean | Promise<boolean>) => {
     for (;;) {
@@ -50,13 +53,33 @@ const has = async (catalog: Catalog, is: (entry: Entry) => boolean) =>
   (await catalog.snapshot()).entries.some(is);
 
 describe('a change is reported', () => {
-  it('of a new asset, as one of the list', async () => {
-    mkdirSync(tree.at('cmdassets'));
-    const { changes, until } = await watching(tree.path);
-    writeFileSync(tree.at('cmdassets', PNG), 'x');
-    await until(() => changes.length > 0);
-    assert.equal(changes[0]?.list, true);
-  });
+  const NOTES = 'notes/a.chat.md';
+  const cases: Readonly<Record<string, readonly [change: () => void, told: CatalogChange]>> = {
+    'of a new asset, as one of the list': [
+      () => writeFileSync(tree.at('cmdassets', assetNumbered(2)), 'x'),
+      { list: true, updated: [] },
+    ],
+    'of a chat that has changed, by its address': [
+      () => appendFileSync(tree.at(NOTES), '\nmore\n'),
+      { list: false, updated: ['filechat://notes%2Fa.chat.md'] },
+    ],
+    'of an asset that is written again': [
+      () => writeFileSync(tree.at('cmdassets', PNG), 'other'),
+      { list: false, updated: [`filechat://cmdassets/${PNG}`] },
+    ],
+    'of an asset that is deleted': [() => rmSync(tree.at('cmdassets', PNG)), { list: true, updated: [] }],
+  };
+  for (const [rule, [change, told]] of Object.entries(cases)) {
+    it(rule, async () => {
+      tree.write(`cmdassets/${PNG}`);
+      tree.write(NOTES, '# %% user\nHi\n');
+      tree.write('notes/b.chat.md');
+      const { changes, until } = await watching(tree.path);
+      change();
+      await until(() => changes.length > 0);
+      assert.deepEqual(changes[0], told);
+    });
+  }
 
   it('of an asset in a new folder', async () => {
     tree.write('a.chat.md', chatWith([PNG]));
@@ -68,37 +91,12 @@ describe('a change is reported', () => {
     assert.ok(changes.some(({ list }) => list));
   });
 
-  it('of a chat that has changed, by its address', async () => {
-    tree.write('notes/a.chat.md', '# %% user\nHi\n');
-    tree.write('notes/b.chat.md');
-    const { changes, until } = await watching(tree.path);
-    appendFileSync(tree.at('notes/a.chat.md'), '\nmore\n');
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: false, updated: ['filechat://notes%2Fa.chat.md'] });
-  });
-
   it('of a chat that is called otherwise, as one of the list too', async () => {
     tree.write('a.chat.md', '# %% user\nHi\n');
     const { changes, until } = await watching(tree.path);
     writeFileSync(tree.at('a.chat.md'), '# %% user\nSomething else\n');
     await until(() => changes.some(({ list }) => list));
     assert.ok(changes.some(({ updated }) => updated.includes('filechat://a.chat.md')));
-  });
-
-  it('of an asset that is written again', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    const { changes, until } = await watching(tree.path);
-    writeFileSync(tree.at('cmdassets', PNG), 'other');
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: false, updated: [`filechat://cmdassets/${PNG}`] });
-  });
-
-  it('of an asset that is deleted', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    const { changes, until } = await watching(tree.path);
-    rmSync(tree.at('cmdassets', PNG));
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: true, updated: [] });
   });
 
   it('of a new chat in a new nested folder, and of later changes there', async () => {
@@ -219,8 +217,7 @@ describe('nothing is reported', () => {
   it('for other files, or after disposal', async () => {
     tree.write('a.chat.md');
     const { changes, until } = await watching(tree.path);
-    tree.write('build/x.js');
-    tree.write('cmdassets/half.part');
+    tree.touch('build/x.js', 'cmdassets/half.part');
     writeFileSync(tree.at('b.chat.md'), 'x');
     await until(() => changes.length > 0);
     assert.deepEqual(changes, [{ list: true, updated: [] }]);
@@ -238,8 +235,8 @@ describe('nothing is reported', () => {
       JSON.stringify(new URL(`../../../src/catalog/${name}`, import.meta.url).href);
     const program = `
       import { Catalog } from ${module('catalog.ts')};
-      import { watchCatalog } from ${module('watch.ts')};
-      await watchCatalog(new Catalog({ folders: [${JSON.stringify(tree.path)}, '/nowhere'] }), () => {});
+      import { Watching } from ${module('watch.ts')};
+      await new Watching(new Catalog({ folders: [${JSON.stringify(tree.path)}, '/nowhere'] })).join(() => {}).ready;
       console.log('watching');
     `;
     const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -249,3 +246,33 @@ describe('nothing is reported', () => {
     assert.deepEqual([status, stdout], [0, 'watching\n']);
   });
 });
+
+it('one watcher notifies all listeners, and a new one starts after the last listener has left', async (t) => {
+  const shared = new Watching(new Catalog({ folders: [tree.path] }));
+  // The watch itself keeps nothing alive.
+  const alive = setInterval(() => {}, 1000);
+  t.after(() => clearInterval(alive));
+  const first = joinNext(shared);
+  const second = joinNext(shared);
+  await Promise.all([first.ready, second.ready]);
+  tree.write('a.chat.md');
+  assert.deepEqual(await Promise.all([first.told, second.told]), [true, true]);
+  first.dispose();
+  second.dispose();
+  const late = joinNext(shared);
+  await late.ready;
+  tree.write('b.chat.md');
+  assert.equal(await late.told, true);
+  assert.deepEqual([first.count(), second.count(), late.count()], [1, 1, 1]);
+});
+
+function joinNext(shared: Watching) {
+  let count = 0;
+  const { promise: told, resolve } = deferred<boolean>();
+  const joined = shared.join(({ list }) => {
+    count += 1;
+    resolve(list);
+  });
+  open.push(joined);
+  return { ...joined, told, count: () => count };
+}

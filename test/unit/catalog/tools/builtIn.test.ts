@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../src/catalog/tools/builtIn.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../../src/catalog/tools/places.ts';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { beforeEach, describe, it } from 'node:test';
+import {
+  BUILT_IN_SERVER,
+  builtInTools,
+  withBuiltInServer,
+  withBuiltInTools,
+} from '../../../../src/catalog/tools/builtIn.ts';
+import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
+
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../../src/result/markdown.ts';
 import { readToolResult } from '../../../../src/result/readMarkdown.ts';
+import { PNG as PNG_BYTES } from '../../../kit/png.ts';
 import { needsSymlinks } from '../../../windows/needs.ts';
+import { useTree } from '../tree.ts';
 
 const PDF = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';
 const TXT = 'tool-file-20261116-093013-V1StGXR8a1-1.txt';
 const PNG = 'tool-image-20261116-093014-V1StGXR8a2-1.png';
 const OTHER = 'tool-file-20261116-093015-V1StGXR8a3-1.csv';
 
-const PNG_BYTES = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
 const PDF_BYTES = Buffer.concat([Buffer.from('%PDF-1.4\n%âãÏÓ\n', 'latin1'), Buffer.alloc(3000, 0xe2)]);
 const LONG_TEXT = Array.from({ length: 700 }, (_, n) => `Line ${n}: zwölf Boxkämpfer 📦`).join('\n');
 
@@ -41,35 +43,18 @@ Report!
 # %% user
 `;
 
-interface Folder {
-  readonly path: string;
-  write(name: string, content: string | Uint8Array): Promise<void>;
-}
-
-async function createFolder(t: TestContext): Promise<Folder> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), 'filechat-built-in-')));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return {
-    path,
-    write: async (name, content) => {
-      await mkdir(dirname(join(path, name)), { recursive: true });
-      await writeFile(join(path, name), content);
-    },
-  };
-}
+const tree = useTree();
 
 /** A chat with three assets beside it, and a fourth that it does not speak of. */
-async function createChat(t: TestContext): Promise<Folder> {
-  const folder = await createFolder(t);
-  await folder.write('notes/a.chat.md', CHAT);
-  await folder.write(`notes/cmdassets/${PDF}`, PDF_BYTES);
-  await folder.write(`notes/cmdassets/${TXT}`, LONG_TEXT);
-  await folder.write(`notes/cmdassets/${PNG}`, PNG_BYTES);
-  await folder.write(`notes/cmdassets/${OTHER}`, 'a,b\n1,2\n');
-  return folder;
-}
+beforeEach(() => {
+  tree.write('notes/a.chat.md', CHAT);
+  tree.write(`notes/cmdassets/${PDF}`, PDF_BYTES);
+  tree.write(`notes/cmdassets/${TXT}`, LONG_TEXT);
+  tree.write(`notes/cmdassets/${PNG}`, PNG_BYTES);
+  tree.write(`notes/cmdassets/${OTHER}`, 'a,b\n1,2\n');
+});
 
-const NOBODY: ToolHost = {
+const OTHER_SERVERS: ToolHost = {
   listTools: async (server) => ({
     tools: [{ server: server ?? 'charts', tool: 'bar', inputSchema: {} }],
     failures: [],
@@ -82,7 +67,7 @@ const NO_ASSETS: ResultAssets = {
 };
 
 function caller(places: BuiltInPlaces | undefined, isOffered = true) {
-  const host = withBuiltInTools(NOBODY, { placesOf: () => places, isOffered: () => isOffered });
+  const host = withBuiltInTools(OTHER_SERVERS, { placesOf: () => places, isOffered: () => isOffered });
   return {
     host,
     call: (tool: string, args: Readonly<Record<string, unknown>> = {}): Promise<ToolResult> =>
@@ -90,14 +75,9 @@ function caller(places: BuiltInPlaces | undefined, isOffered = true) {
   };
 }
 
-function inFolder({ path }: Folder, more: Partial<BuiltInPlaces> = {}) {
-  return caller({
-    chat: join(path, 'notes/a.chat.md'),
-    text: () => CHAT,
-    assetsIn: join(path, 'notes'),
-    folders: [path],
-    ...more,
-  });
+function inChat(more: Partial<BuiltInPlaces> = {}) {
+  const chat = tree.at('notes/a.chat.md');
+  return caller({ chat, text: () => CHAT, assetsIn: tree.at('notes'), folders: [tree.path], ...more });
 }
 
 function textOf({ parts }: ToolResult): string {
@@ -110,33 +90,25 @@ function textOf({ parts }: ToolResult): string {
 }
 
 describe('to which chats the tools are offered', () => {
-  it('to one that has servers, behind them', async (t) => {
-    const { path } = await createFolder(t);
-    assert.deepEqual(await withBuiltInServer(['charts'], path), ['charts', 'filechat']);
+  it('to one that has servers, behind them', async () => {
+    assert.deepEqual(await withBuiltInServer(['charts'], tree.path), ['charts', 'filechat']);
   });
 
-  it('to one beside which there are assets', async (t) => {
-    const folder = await createFolder(t);
-    await folder.write(`cmdassets/${PDF}`, 'x');
-    assert.deepEqual(await withBuiltInServer([], folder.path), ['filechat']);
+  it('to one beside which there are assets', async () => {
+    tree.write(`cmdassets/${PDF}`, 'x');
+    assert.deepEqual(await withBuiltInServer([], tree.path), ['filechat']);
   });
 
-  it(
-    'to no other: not for files of somebody else, for links, or for a folder that is not there',
-    needsSymlinks,
-    async (t) => {
-      const folder = await createFolder(t);
-      assert.deepEqual(await withBuiltInServer([], join(folder.path, 'gone')), []);
-      await folder.write('cmdassets/.DS_Store', 'x');
-      await folder.write('cmdassets/holiday.png', 'x');
-      await symlink(join(folder.path, 'cmdassets/holiday.png'), join(folder.path, 'cmdassets', PNG));
-      assert.deepEqual(await withBuiltInServer([], folder.path), []);
-    },
-  );
+  it('to no other: not for foreign files, for links, or for a missing folder', needsSymlinks, async () => {
+    assert.deepEqual(await withBuiltInServer([], tree.at('gone')), []);
+    tree.write('cmdassets/.DS_Store', 'x');
+    tree.write('cmdassets/holiday.png', 'x');
+    symlinkSync(tree.at('cmdassets/holiday.png'), tree.at('cmdassets', PNG));
+    assert.deepEqual(await withBuiltInServer([], tree.path), []);
+  });
 
-  it('a server of that name is there once', async (t) => {
-    const { path } = await createFolder(t);
-    assert.deepEqual(await withBuiltInServer(['filechat', 'charts'], path), ['filechat', 'charts']);
+  it('a server of that name is there once', async () => {
+    assert.deepEqual(await withBuiltInServer(['filechat', 'charts'], tree.path), ['filechat', 'charts']);
   });
 });
 
@@ -178,38 +150,35 @@ describe('the tools beside those of servers', () => {
 });
 
 describe('list_assets', () => {
-  it('lists the assets that this chat mentions, and explains how to list the others', async (t) => {
-    const text = textOf(await inFolder(await createChat(t)).call('list_assets', { sort: 'name' }));
+  it('lists the assets that this chat mentions, and explains how to list the others', async () => {
+    const text = textOf(await inChat().call('list_assets', { sort: 'name' }));
     assert.deepEqual(text.match(/asset:\S+/g), [`asset:${TXT}`, `asset:${PDF}`, `asset:${PNG}`]);
     assert.match(text, /^3 assets:\n/);
     assert.match(text, /quarterly\.pdf \(.*3\.0 KB.*sample\.report\)/);
     assert.match(text, /1 other file is beside this chat: ask with chat: "\*"/);
   });
 
-  it('uses the current text of the chat, saved or not', async (t) => {
-    const folder = await createChat(t);
+  it('uses the current text of the chat, saved or not', async () => {
     const text = () => `# %% tool x.y c1\n[Tool generated file 1: new.csv](cmdassets/${OTHER})\n`;
-    const listed = textOf(await inFolder(folder, { text }).call('list_assets'));
+    const listed = textOf(await inChat({ text }).call('list_assets'));
     assert.match(listed, /^1 asset:\nIn notes\/a\.chat\.md:\n- new\.csv \(.*x\.y/);
     assert.match(listed, /3 other files are beside this chat/);
   });
 
-  it('files named only in its own results do not belong to the chat', async (t) => {
-    const folder = await createChat(t);
+  it('files named only in its own results do not belong to the chat', async () => {
     const text = () => `${CHAT}# %% tool filechat.list_assets c2\n\`\`\`\n- a (b): asset:${OTHER}\n\`\`\`\n`;
-    assert.match(textOf(await inFolder(folder, { text }).call('list_assets')), /^3 assets:/);
+    assert.match(textOf(await inChat({ text }).call('list_assets')), /^3 assets:/);
   });
 
-  it('files that are gone are counted and not listed', async (t) => {
-    const folder = await createChat(t);
-    await rm(join(folder.path, 'notes/cmdassets', PDF));
-    const text = textOf(await inFolder(folder).call('list_assets'));
+  it('files that are gone are counted and not listed', async () => {
+    rmSync(tree.at('notes/cmdassets', PDF));
+    const text = textOf(await inChat().call('list_assets'));
     assert.match(text, /^2 assets:/);
     assert.match(text, /1 file mentioned in the chat cannot be read/);
   });
 
-  it('with a filter, a kind and a page', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('with a filter, a kind and a page', async () => {
+    const { call } = inChat();
     assert.match(textOf(await call('list_assets', { kind: 'image' })), /^1 asset:/);
     assert.match(
       textOf(await call('list_assets', { filter: 'QUARTERLY' })),
@@ -222,55 +191,50 @@ describe('list_assets', () => {
     assert.deepEqual(second.match(/asset:\S+/g), [`asset:${PNG}`]);
   });
 
-  it('with "*" lists everything: files beside the chat by name, others by address', async (t) => {
-    const folder = await createChat(t);
-    await folder.write('b.chat.md', `# %% tool x.y c1\n[Tool generated file 1: b.pdf](cmdassets/${PDF})\n`);
-    await folder.write(`cmdassets/${PDF}`, PDF_BYTES);
-    const text = textOf(await inFolder(folder).call('list_assets', { chat: '*', sort: 'name' }));
+  it('with "*" lists everything: files beside the chat by name, others by address', async () => {
+    tree.write('b.chat.md', `# %% tool x.y c1\n[Tool generated file 1: b.pdf](cmdassets/${PDF})\n`);
+    tree.write(`cmdassets/${PDF}`, PDF_BYTES);
+    const text = textOf(await inChat().call('list_assets', { chat: '*', sort: 'name' }));
     assert.match(text, /^5 assets:/);
     const chats = [...new Set(text.match(/^In .*/gm))];
     assert.deepEqual(chats, ['In b.chat.md:', 'In notes/a.chat.md:', 'In notes/cmdassets:']);
     assert.ok(text.includes(`asset:${OTHER}`));
     assert.ok(text.includes(`filechat://b.chat.md/${PDF}`));
-    const ofOther = textOf(await inFolder(folder).call('list_assets', { chat: 'b.chat.md' }));
+    const ofOther = textOf(await inChat().call('list_assets', { chat: 'b.chat.md' }));
     assert.match(ofOther, /^1 asset:/);
-    assert.deepEqual(
-      textOf(await inFolder(folder).call('list_assets', { chat: 'filechat://b.chat.md' })),
-      ofOther,
-    );
+    assert.deepEqual(textOf(await inChat().call('list_assets', { chat: 'filechat://b.chat.md' })), ofOther);
   });
 
   it(
-    'a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there',
+    'a cmdassets/ that leads elsewhere holds nothing, and does not reveal how much is there',
     needsSymlinks,
-    async (t) => {
-      const folder = await createFolder(t);
-      await folder.write('notes/a.chat.md', CHAT);
-      await folder.write(`elsewhere/${PDF}`, PDF_BYTES);
-      await folder.write(`elsewhere/${OTHER}`, 'secret');
-      await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
+    async () => {
+      rmSync(tree.at('notes/cmdassets'), { recursive: true });
+      tree.write(`elsewhere/${PDF}`, PDF_BYTES);
+      tree.write(`elsewhere/${OTHER}`, 'secret');
+      symlinkSync(tree.at('elsewhere'), tree.at('notes/cmdassets'));
       assert.equal(
-        textOf(await inFolder(folder).call('list_assets')),
+        textOf(await inChat().call('list_assets')),
         'No matching assets.\nNote: 3 files mentioned in the chat cannot be read.',
       );
     },
   );
 
-  it('a chat that names itself gets its own', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('a chat that names itself gets its own', async () => {
+    const { call } = inChat();
     assert.deepEqual(await call('list_assets', { chat: 'notes/a.chat.md' }), await call('list_assets'));
   });
 
-  it('invalid arguments are explained', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('invalid arguments are explained', async () => {
+    const { call } = inChat();
     assert.match(textOf(await call('list_assets', { limit: 0 })), /^⚠ .*limit must be/);
     assert.match(textOf(await call('read_asset')), /^⚠ .*uri/);
   });
 });
 
 describe('read_asset', () => {
-  it('gives text in windows that join to the file, as they read back from the chat', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('gives text in windows that join to the file, as they read back from the chat', async () => {
+    const { call } = inChat();
     let joined = '';
     let windows = 0;
     for (let start: number | undefined = 0; start !== undefined; windows += 1) {
@@ -288,8 +252,8 @@ describe('read_asset', () => {
     assert.ok(windows > 10, `${windows}`);
   });
 
-  it('accepts a reference, a file name, a label in the chat, a link target, and an address', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('accepts a reference, a file name, a label in the chat, a link target, and an address', async () => {
+    const { call } = inChat();
     const address = `filechat://notes%2Fa.chat.md/${TXT}`;
     const uris = [`asset:${TXT}`, TXT, 'notes.txt', `cmdassets/${TXT}`, address];
     const results = await Promise.all(uris.map((uri) => call('read_asset', { uri, maxBytes: 50 })));
@@ -297,31 +261,29 @@ describe('read_asset', () => {
     assert.match(textOf(results[0] ?? assert.fail()), /^Bytes 0 to 49 of notes\.txt [\s\S]*Line 0: zwölf/);
   });
 
-  it('links to an image beside the chat and saves nothing', async (t) => {
-    const folder = await createChat(t);
-    const { parts } = await inFolder(folder).call('read_asset', { uri: `asset:${PNG}` });
+  it('links to an image beside the chat and saves nothing', async () => {
+    const { parts } = await inChat().call('read_asset', { uri: `asset:${PNG}` });
     assert.deepEqual(parts.at(-1), {
       kind: 'asset',
       asset: { kind: 'image', number: 1, path: `cmdassets/${PNG}` },
     });
-    assert.equal((await readdir(join(folder.path, 'notes/cmdassets'))).length, 4);
+    assert.equal(readdirSync(tree.at('notes/cmdassets')).length, 4);
     const written = { start: 0, maxBytes: 8192, as: 'auto' };
     assert.deepEqual(
-      (await inFolder(folder).call('read_asset', { uri: PNG, ...written })).parts.at(-1),
+      (await inChat().call('read_asset', { uri: PNG, ...written })).parts.at(-1),
       parts.at(-1),
     );
-    const { parts: bytes } = await inFolder(folder).call('read_asset', { uri: `asset:${PNG}`, as: 'bytes' });
+    const { parts: bytes } = await inChat().call('read_asset', { uri: `asset:${PNG}`, as: 'bytes' });
     assert.match(textOf({ isError: false, parts: bytes }), /00000000 {2}89 50 4e 47/);
   });
 
-  it('an invalid image is shown as bytes', async (t) => {
-    const folder = await createChat(t);
-    await folder.write(`notes/cmdassets/${PNG}`, PDF_BYTES);
-    assert.match(textOf(await inFolder(folder).call('read_asset', { uri: PNG })), /\|%PDF-1\.4/);
+  it('an invalid image is shown as bytes', async () => {
+    tree.write(`notes/cmdassets/${PNG}`, PDF_BYTES);
+    assert.match(textOf(await inChat().call('read_asset', { uri: PNG })), /\|%PDF-1\.4/);
   });
 
-  it('shows 1,024 bytes of a binary file, and more only on request', async (t) => {
-    const { call } = inFolder(await createChat(t));
+  it('shows 1,024 bytes of a binary file, and more only on request', async () => {
+    const { call } = inChat();
     const lines = async (args: object) =>
       textOf(await call('read_asset', { uri: PDF, ...args })).match(/^[0-9a-f]{8} {2}/gm)?.length;
     assert.equal(await lines({}), 64);
@@ -333,12 +295,11 @@ describe('read_asset', () => {
     assert.ok(!text.includes(PDF_BYTES.toString('base64').slice(0, 40)));
   });
 
-  it('gives text of another folder, but only words about its images', async (t) => {
-    const folder = await createChat(t);
-    await folder.write('b.chat.md', '# %% user\nHello!\n');
-    await folder.write(`cmdassets/${TXT}`, 'Elsewhere.');
-    await folder.write(`cmdassets/${PNG}`, PNG_BYTES);
-    const { call } = inFolder(folder);
+  it('gives text of another folder, but only words about its images', async () => {
+    tree.write('b.chat.md', '# %% user\nHello!\n');
+    tree.write(`cmdassets/${TXT}`, 'Elsewhere.');
+    tree.write(`cmdassets/${PNG}`, PNG_BYTES);
+    const { call } = inChat();
     const text = await call('read_asset', { uri: `filechat://b.chat.md/${TXT}` });
     assert.deepEqual(text.parts.at(-1), {
       kind: 'text',
@@ -361,23 +322,21 @@ describe('read_asset', () => {
     `filechat://elsewhere.chat.md/${PDF}`,
     '',
   ]) {
-    it(`refuses ${JSON.stringify(uri)} in words, without a path of the machine`, async (t) => {
-      const folder = await createChat(t);
-      const result = await inFolder(folder).call('read_asset', { uri });
+    it(`refuses ${JSON.stringify(uri)} in words, without a path of the machine`, async () => {
+      const result = await inChat().call('read_asset', { uri });
       assert.deepEqual(
         result.parts.map(({ kind }) => kind),
         ['problem'],
       );
-      assert.ok(!textOf(result).includes(folder.path));
+      assert.ok(!textOf(result).includes(tree.path));
     });
   }
 
-  it('comments of a chat are never shown to models', async (t) => {
-    const folder = await createChat(t);
+  it('comments of a chat are never shown to models', async () => {
     const said =
       'Äpfel <!-- secret -->und Birnen.\n\n```html\n<!-- code -->\n```\n\n<!--\nsecret\n-->\nEnde\n';
-    await folder.write('b.chat.md', `\uFEFF# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
-    const { call } = inFolder(folder);
+    tree.write('b.chat.md', `\uFEFF# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
+    const { call } = inChat();
     let read = '';
     for (let start: number | undefined = 0; start !== undefined; ) {
       const { parts }: ToolResult = await call('read_asset', {
@@ -402,20 +361,18 @@ describe('read_asset', () => {
     assert.match(textOf(await call('search_chats', { query: 'gut' })), /assistant: Gut\.$/m);
   });
 
-  it('a link in cmdassets/ that leads out is not followed', needsSymlinks, async (t) => {
-    const folder = await createChat(t);
-    await folder.write('secret.txt', 'secret');
-    await rm(join(folder.path, 'notes/cmdassets', TXT));
-    await symlink(join(folder.path, 'secret.txt'), join(folder.path, 'notes/cmdassets', TXT));
-    assert.doesNotMatch(textOf(await inFolder(folder).call('read_asset', { uri: TXT })), /^secret/m);
+  it('a link in cmdassets/ that leads out is not followed', needsSymlinks, async () => {
+    tree.write('secret.txt', 'secret');
+    rmSync(tree.at('notes/cmdassets', TXT));
+    symlinkSync(tree.at('secret.txt'), tree.at('notes/cmdassets', TXT));
+    assert.doesNotMatch(textOf(await inChat().call('read_asset', { uri: TXT })), /^secret/m);
   });
 });
 
 describe('search_chats', () => {
-  it('leaves this chat out unless it is named, and leads to the place', async (t) => {
-    const folder = await createChat(t);
-    await folder.write('b.chat.md', '# %% user\nThe Report of 2025 was late.\n');
-    const { call } = inFolder(folder);
+  it('leaves this chat out unless it is named, and leads to the place', async () => {
+    tree.write('b.chat.md', '# %% user\nThe Report of 2025 was late.\n');
+    const { call } = inChat();
     const text = textOf(await call('search_chats', { query: 'report' }));
     assert.match(text, /filechat:\/\/b\.chat\.md/);
     assert.doesNotMatch(text, /a\.chat\.md/);
@@ -432,25 +389,20 @@ describe('search_chats', () => {
 });
 
 describe('a chat that is not saved', () => {
-  const unsaved = async (t: TestContext) => {
-    const [storage, workspace] = await Promise.all([createFolder(t), createFolder(t)]);
-    await storage.write(`cmdassets/${TXT}`, LONG_TEXT);
-    await storage.write(`cmdassets/${PNG}`, PNG_BYTES);
-    await storage.write(`cmdassets/${OTHER}`, 'Of another chat.');
-    await workspace.write('b.chat.md', '# %% user\nThe report of 2025.\n');
-    const linkPrefix = `${storage.path}/cmdassets`;
+  const unsaved = () => {
+    tree.write(`storage/cmdassets/${TXT}`, LONG_TEXT);
+    tree.write(`storage/cmdassets/${PNG}`, PNG_BYTES);
+    tree.write(`storage/cmdassets/${OTHER}`, 'Of another chat.');
+    tree.write('workspace/b.chat.md', '# %% user\nThe report of 2025.\n');
+    const linkPrefix = `${tree.path}/storage/cmdassets`;
     const text = `# %% tool x.y c1\n[Tool generated file 1: n.txt](${linkPrefix}/${TXT})\n\n![Tool generated image 1](${linkPrefix}/${PNG})\n`;
-    const { call } = caller({
-      text: () => text,
-      assetsIn: storage.path,
-      linkPrefix,
-      folders: [workspace.path],
-    });
-    return { call, linkPrefix, storage };
+    const folders = [tree.at('workspace')];
+    const { call } = caller({ text: () => text, assetsIn: tree.at('storage'), linkPrefix, folders });
+    return { call, linkPrefix };
   };
 
-  it('lists and reads its own assets, and not a word of those of others', async (t) => {
-    const { call, linkPrefix } = await unsaved(t);
+  it('lists and reads its own assets, and not a word of those of others', async () => {
+    const { call, linkPrefix } = unsaved();
     const listed = textOf(await call('list_assets', { sort: 'name' }));
     assert.match(listed, /^2 assets:/);
     assert.doesNotMatch(listed, /other/);
@@ -462,15 +414,14 @@ describe('a chat that is not saved', () => {
     });
   });
 
-  it('searches the folders of the workspace, and lists all of them only', async (t) => {
-    const { call } = await unsaved(t);
+  it('searches the folders of the workspace, and lists all of them only', async () => {
+    const { call } = unsaved();
     assert.match(textOf(await call('search_chats', { query: 'report' })), /filechat:\/\/b\.chat\.md/);
     assert.match(textOf(await call('list_assets', { chat: '*' })), /^No matching assets/);
   });
 
-  it('without any folder there is nothing else to search', async (t) => {
-    const { path } = await createFolder(t);
-    const { call } = caller({ text: () => '', assetsIn: path, folders: [] });
+  it('without any folder there is nothing else to search', async () => {
+    const { call } = caller({ text: () => '', assetsIn: tree.path, folders: [] });
     assert.match(textOf(await call('search_chats', { query: 'x' })), /^⚠ No folder is open/);
     assert.match(textOf(await call('list_assets')), /^No matching assets/);
   });

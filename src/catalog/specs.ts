@@ -1,36 +1,17 @@
 import * as z from 'zod';
-import { readAddress } from '../address.ts';
-import { type AssetEntry, CatalogRefusal, type Entry, entryTitle, readingCost } from '../entry.ts';
-import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from '../list.ts';
-import type { SavedUpload } from '../save.ts';
-import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';
-import type { FileWindow } from '../windows.ts';
+import { CatalogRefusal, readAddress } from './entry.ts';
 
-export interface WindowLimits {
+interface WindowLimits {
   readonly defaultBytes: number;
   readonly maxBytes: number;
 }
 
-/** Clients decide what to do with the bytes; in chats all of them go to a model. */
-export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
-export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
-
+const MAX_PAGE = 200;
+export const DEFAULT_PAGE = 50;
+const MAX_HITS = 100;
+export const DEFAULT_HITS = 20;
 const MAX_QUERY_CHARS = 1000;
 const MAX_URI_CHARS = 10_000;
-
-export type ToolSpecs = ReturnType<typeof toolSpecs>;
-export type ToolName = keyof ToolSpecs;
-export type ToolSpec = ToolSpecs[ToolName];
-
-/** Unknown arguments are ignored: models often add some, and an error would cost a turn. */
-export function toolSpecs(window: WindowLimits) {
-  return {
-    list_assets: LIST_ASSETS,
-    read_asset: readAssetSpec(window),
-    search_chats: SEARCH_CHATS,
-    save_asset: SAVE_ASSET,
-  } as const;
-}
 
 const READS = {
   readOnlyHint: true,
@@ -119,7 +100,7 @@ const LIST_ASSETS = {
     nextCursor: z.string().optional(),
     notes: z.array(z.string()).optional().describe('What could not be looked into.'),
   }),
-  annotations: { title: 'List assets', ...READS },
+  annotations: READS,
 } as const;
 
 const SEARCH_CHATS = {
@@ -147,7 +128,7 @@ const SEARCH_CHATS = {
     ),
     more: z.boolean().describe('There are more than the limit.'),
   }),
-  annotations: { title: 'Search chats', ...READS },
+  annotations: READS,
 } as const;
 
 const SAVE_ASSET = {
@@ -170,13 +151,7 @@ const SAVE_ASSET = {
     text: z.string({ error: 'text must be a string' }).optional().describe('The text, saved as UTF-8.'),
   }),
   output: LISTED_ASSET.extend({ markdown: z.string().describe('The link to write into the chat.') }),
-  annotations: {
-    title: 'Save an asset',
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
+  annotations: { ...READS, readOnlyHint: false, idempotentHint: false },
 } as const;
 
 function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
@@ -210,11 +185,28 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       autoReadSafe: z.boolean(),
       largeFileWarning: z.boolean(),
     }),
-    annotations: { title: 'Read an asset', ...READS },
+    annotations: READS,
   } as const;
 }
 
+/** Unknown arguments are ignored: models often add some, and an error would cost a turn. */
+const specs = (window: WindowLimits) => ({
+  list_assets: LIST_ASSETS,
+  read_asset: readAssetSpec(window),
+  search_chats: SEARCH_CHATS,
+  save_asset: SAVE_ASSET,
+});
+
+/** Clients decide what to do with the bytes; in chats all of them go to a model. */
+export const SERVER_SPECS = specs({ defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 });
+export const BUILT_IN_SPECS = specs({ defaultBytes: 8192, maxBytes: 32_768 });
+
+export type ToolName = keyof typeof SERVER_SPECS;
+
 export type ListedAsset = z.output<typeof LISTED_ASSET>;
+export type AssetQuery = z.output<typeof LIST_ASSETS.input>;
+export type ChatQuery = z.output<typeof SEARCH_CHATS.input>;
+export type Upload = z.output<typeof SAVE_ASSET.input>;
 export type ListOutput = z.output<typeof LIST_ASSETS.output>;
 export type ReadOutput = z.output<ReturnType<typeof readAssetSpec>['output']>;
 export type SearchOutput = z.output<typeof SEARCH_CHATS.output>;
@@ -234,53 +226,4 @@ export function readArguments<T extends z.ZodType>(
 export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(spec.input, { io: 'input' });
   return schema;
-}
-
-function listedAsset(entry: AssetEntry): ListedAsset {
-  return {
-    uri: entry.uri,
-    name: entryTitle(entry),
-    asset: entry.asset,
-    chat: entry.chat,
-    kind: entry.assetKind,
-    mimeType: entry.mimeType,
-    size: entry.size,
-    lastModified: entry.changed.toISOString(),
-    ...readingCost(entry),
-    ...(entry.tool === undefined ? {} : { tool: entry.tool }),
-  };
-}
-
-export function listOutput({ assets, total, nextCursor, notes }: AssetPage): ListOutput {
-  return {
-    assets: assets.map(listedAsset),
-    total,
-    ...(nextCursor === undefined ? {} : { nextCursor }),
-    ...(notes.length === 0 ? {} : { notes: [...notes] }),
-  };
-}
-
-/** The cost is that of the whole file. */
-export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
-  const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
-  return {
-    uri: entry.uri,
-    name: entryTitle(entry),
-    mimeType,
-    content: body.kind,
-    totalBytes,
-    start,
-    byteCount,
-    ...(nextStart === undefined ? {} : { nextStart }),
-    lastModified: entry.changed.toISOString(),
-    ...readingCost({ mimeType, size: totalBytes }),
-  };
-}
-
-export function searchOutput({ hits, more }: ChatHits): SearchOutput {
-  return { hits: hits.map((hit) => ({ ...hit })), more };
-}
-
-export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
-  return { ...listedAsset(entry), markdown };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ShownWindow, windowParts } from '../../../../src/catalog/tools/results.ts';
+import { hexView, type ShownWindow, windowParts } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import { renderToolResult } from '../../../../src/result/markdown.ts';
@@ -44,7 +44,7 @@ describe('a window of text', () => {
     );
   });
 
-  for (const text of [
+  const special = [
     '',
     '\n',
     '```\n# %% user\nhi\n',
@@ -52,7 +52,8 @@ describe('a window of text', () => {
     '> From `x`\n',
     '<!-- next block -->',
     '\u202e⟦U+202E⟧',
-  ]) {
+  ];
+  for (const text of special) {
     it(`also ${JSON.stringify(text)}`, async () => {
       const parts = await windowParts(ofText(text));
       assert.deepEqual(readBack(parts).parts, parts);
@@ -139,5 +140,49 @@ describe('an image', () => {
     const parts = await windowParts(ofBytes(new Uint8Array(10), { isForeignImage: true }));
     assert.equal(parts.length, 1);
     assert.doesNotMatch(renderToolResult({ isError: false, parts }), /\]\(/);
+  });
+});
+
+/** The bytes that a view shows, by its digits alone. */
+function bytesOf(view: string): readonly number[] {
+  return view.split('\n').flatMap((line) =>
+    line
+      .slice(line.indexOf(' '), line.indexOf('|'))
+      .trim()
+      .split(/\s+/)
+      .filter((each) => each !== '')
+      .map((each) => Number.parseInt(each, 16)),
+  );
+}
+
+describe('bytes as digits and letters', () => {
+  it('sixteen a line, with where they are in the file', () => {
+    const bytes = Buffer.from('%PDF-1.4\n%âãÏÓ\nobj', 'latin1');
+    assert.equal(
+      hexView(bytes, 4096),
+      [
+        '00001000  25 50 44 46 2d 31 2e 34  0a 25 e2 e3 cf d3 0a 6f  |%PDF-1.4.%.....o|',
+        '00001010  62 6a                                             |bj|',
+      ].join('\n'),
+    );
+  });
+
+  it('nothing of nothing', () => {
+    assert.equal(hexView(new Uint8Array(), 0), '');
+  });
+
+  it('an offset beyond 4 GiB is whole', () => {
+    assert.match(hexView(new Uint8Array([0]), 0x1_2345_6789), /^123456789 {2}00 /);
+  });
+
+  it('shows every byte once, in order, in printable letters only', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(), (bytes, start) => {
+        const view = hexView(bytes, start);
+        assert.deepEqual(bytesOf(view), [...bytes]);
+        assert.match(view, /^[\x20-\x7e\n]*$/);
+        assert.equal(view === '' ? 0 : view.split('\n').length, Math.ceil(bytes.length / 16));
+      }),
+    );
   });
 });
