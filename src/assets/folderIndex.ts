@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants, lstat as lstatCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,20 +11,26 @@ import { withHandle } from './writeFile.ts';
 
 /** Beyond this many files, duplicates are no longer detected. */
 const MAX_KNOWN = 50_000;
-/** How many files of the same size one save may open, newest first: about 50 ms. */
-const MAX_COMPARED = 100;
+/** How many files of the same size one save may open, newest first. */
+const MAX_FINGERPRINTS = 1_000;
 /** Ten thousand concurrent requests would block all other file operations. */
 const MAX_CONCURRENT = 256;
+
+interface Entry {
+  readonly name: string;
+  fingerprint?: string;
+}
 
 interface Group {
   /** Files whose sizes are not known yet. */
   unmeasured: string[];
-  readonly bySize: Map<number, string[]>;
+  readonly bySize: Map<number, Entry[]>;
 }
 
 /**
  * Finds files of a folder that contain given bytes. The folder is listed again only after it has changed, and only files
- * of the same kind, extension and size are opened. A missed match only costs disk space.
+ * of the same kind, extension and size are opened. The index is a cache: matches are compared byte by byte, and a missed
+ * match only costs disk space.
  */
 export class FolderIndex {
   readonly #folder: string;
@@ -37,14 +44,21 @@ export class FolderIndex {
 
   async find(asset: NewAsset): Promise<string | undefined> {
     await this.#refresh();
+    const group = this.#groups.get(groupKey(asset));
     const size = sizeOf(asset.bytes);
     // An empty file may be a name that another writer has reserved.
-    if (size === 0) return undefined;
-    const group = this.#group(asset);
+    if (!group || size === 0) return undefined;
     await this.#measure(group);
-    // Names of one kind sort by time. The oldest match is used.
-    const names = (group.bySize.get(size) ?? []).sort().slice(-MAX_COMPARED);
-    for (const name of names) {
+    const entries = group.bySize.get(size);
+    if (!entries || entries.length === 0) return undefined;
+    const fingerprint = await fingerprintOf(asset.bytes);
+    const unread = entries.filter((entry) => entry.fingerprint === undefined).sort(byName);
+    await mapConcurrently(MAX_CONCURRENT, unread.slice(-MAX_FINGERPRINTS), async (entry) => {
+      // A file that cannot be read never matches.
+      entry.fingerprint = await fileFingerprint(join(this.#folder, entry.name), size).catch(() => '');
+    });
+    const candidates = entries.filter((entry) => entry.fingerprint === fingerprint);
+    for (const { name } of candidates.sort(byName)) {
       if (await fileHolds(join(this.#folder, name), asset.bytes).catch(() => false)) return name;
     }
     return undefined;
@@ -52,45 +66,60 @@ export class FolderIndex {
 
   async add(name: string, asset: NewAsset): Promise<void> {
     this.#known.add(name);
-    addTo(this.#group(asset).bySize, sizeOf(asset.bytes), name);
-    this.#changedAtMs = (await stat(this.#folder)).mtimeMs;
+    const { bySize } = this.#group(groupKey(asset));
+    addTo(bySize, sizeOf(asset.bytes), { name });
+    this.#changedAtMs = await changeTime(this.#folder);
   }
 
   /** Reads names only, which is cheap; sizes are read when they are needed. */
   async #refresh(): Promise<void> {
-    const { mtimeMs } = await stat(this.#folder);
-    if (mtimeMs === this.#changedAtMs) return;
-    for (const name of await readdir(this.#folder)) {
-      const read = this.#known.has(name) ? undefined : readAssetName(name);
+    const changedAtMs = await changeTime(this.#folder);
+    if (changedAtMs === this.#changedAtMs) return;
+    const names = (await readdir(this.#folder)).filter((name) => !this.#known.has(name));
+    for (const name of names) {
+      const read = readAssetName(name);
       if (!read) continue;
       if (this.#known.size >= MAX_KNOWN) break;
       this.#known.add(name);
-      this.#group(read).unmeasured.push(name);
+      this.#group(groupKey(read)).unmeasured.push(name);
     }
-    this.#changedAtMs = mtimeMs;
+    this.#changedAtMs = changedAtMs;
   }
 
   async #measure(group: Group): Promise<void> {
+    if (group.unmeasured.length === 0) return;
     const names = group.unmeasured;
     group.unmeasured = [];
     await mapConcurrently(MAX_CONCURRENT, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
-      if (size !== undefined) addTo(group.bySize, size, name);
+      if (size !== undefined) addTo(group.bySize, size, { name });
     });
   }
 
-  #group({ kind, extension }: Pick<NewAsset, 'kind' | 'extension'>): Group {
-    const key = `${kind}.${extension}`;
-    const group = this.#groups.get(key) ?? { unmeasured: [], bySize: new Map<number, string[]>() };
+  #group(key: string): Group {
+    const group = this.#groups.get(key) ?? { unmeasured: [], bySize: new Map<number, Entry[]>() };
     this.#groups.set(key, group);
     return group;
   }
 }
 
-function addTo(bySize: Map<number, string[]>, size: number, name: string): void {
-  const names = bySize.get(size);
-  if (names) names.push(name);
-  else bySize.set(size, [name]);
+function groupKey({ kind, extension }: Pick<NewAsset, 'kind' | 'extension'>): string {
+  return `${kind}.${extension}`;
+}
+
+function addTo(bySize: Map<number, Entry[]>, size: number, entry: Entry): void {
+  const entries = bySize.get(size);
+  if (entries) entries.push(entry);
+  else bySize.set(size, [entry]);
+}
+
+/** Names of one kind sort by time, oldest first. */
+function byName(a: Entry, b: Entry): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+async function changeTime(folder: string): Promise<number> {
+  return (await stat(folder)).mtimeMs;
 }
 
 /** Uses the callback API, which takes less than half the time of the promise API. */
@@ -100,10 +129,25 @@ function sizeOfFile(path: string): Promise<number | undefined> {
   });
 }
 
-/** Most files of the same size differ near the beginning. */
-const FIRST_CHUNK_BYTES = 4096;
+const SAMPLE_BYTES = 4096;
 const CHUNK_BYTES = 256 * 1024;
 
+/** A hash of both ends: different fingerprints mean different bytes, equal ones need a full comparison. */
+async function fingerprintOf(bytes: AssetBytes): Promise<string> {
+  if (bytes instanceof Uint8Array) {
+    return digest(bytes.subarray(0, SAMPLE_BYTES), bytes.subarray(tailStart(bytes.length)));
+  }
+  return fileFingerprint(bytes.path, bytes.size);
+}
+
+async function fileFingerprint(path: string, size: number): Promise<string> {
+  return withHandle(openToRead(path), async (file) => {
+    const head = await readAt(file, 0, SAMPLE_BYTES);
+    return digest(head, await readAt(file, tailStart(size), SAMPLE_BYTES));
+  });
+}
+
+/** Whether a regular file contains exactly these bytes. Compares in chunks. */
 export async function fileHolds(path: string, bytes: AssetBytes): Promise<boolean> {
   const size = sizeOf(bytes);
   const found = await lstat(path);
@@ -127,8 +171,8 @@ async function holdsAll(
   size: number,
   readExpected: (at: number, length: number) => Promise<Uint8Array>,
 ): Promise<boolean> {
-  for (let at = 0, length = 0; at < size; at += length) {
-    length = Math.min(at === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES, size - at);
+  for (let at = 0; at < size; at += CHUNK_BYTES) {
+    const length = Math.min(CHUNK_BYTES, size - at);
     const [found, expected] = await Promise.all([readAt(file, at, length), readExpected(at, length)]);
     if (found.length !== length || found.compare(expected) !== 0) return false;
   }
@@ -143,4 +187,13 @@ function openToRead(path: string): Promise<FileHandle> {
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   return buffer.subarray(0, await fillBuffer(file, buffer, position));
+}
+
+/** The samples do not overlap: short files are covered by the first one. */
+function tailStart(size: number): number {
+  return Math.max(SAMPLE_BYTES, size - SAMPLE_BYTES);
+}
+
+function digest(head: Uint8Array, tail: Uint8Array): string {
+  return createHash('sha256').update(head).update(tail).digest('base64');
 }

@@ -28,10 +28,10 @@ import { CostItem, showRunFigures } from './run/figures.ts';
 import { registerLenses } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
 import { editArguments, offsetFor, regenerate } from './run/turnCommands.ts';
+import { ServerCommands } from './servers/commands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { resultLimits } from './settings.ts';
-import { ServerActions } from './tools/actions.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
 import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
@@ -59,7 +59,7 @@ export class App {
     useTranslation(vscode.l10n.t, vscode.env.language);
     this.#context = context;
     const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(new Keys(secrets), this.log);
+    this.#models = new EditorModels(secrets, this.log);
     this.servers = new EditorServers({
       context,
       log: this.log,
@@ -88,9 +88,7 @@ export class App {
       estimate: async (document, signal) =>
         vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
-    this.serverActions = new ServerActions(this.servers, (document, work) =>
-      this.#runs.start(document, work),
-    );
+    this.serverCommands = new ServerCommands(this.servers, this.#runs);
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
     this.#register(storeFor);

@@ -12,57 +12,35 @@ import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
-/** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
-export class AssetStores {
-  readonly #globalStorage: vscode.Uri;
-  readonly #log: Log;
-  /** By folder. A store indexes its folder, so it is reused. */
-  readonly #stores = new RecentValues<AssetStore>(MAX_STORES);
-  #isPlaceShown = false;
-
-  constructor(globalStorage: vscode.Uri, log: Log) {
-    this.#globalStorage = globalStorage;
-    this.#log = log;
-  }
+export type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
 
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
 export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
-  const cached = cacheStores();
+  /** By folder. A store indexes its folder, so it is reused. */
+  const stores = new RecentValues<AssetStore>(MAX_STORES);
   const spillFolder = vscode.Uri.joinPath(globalStorage, 'spill').fsPath;
   const maxAssetBytes = () => resultLimits().maxAssetBytes;
   let isPlaceShown = false;
   return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
-    if (chat.scheme === 'file') {
-      return this.#stores.get(folder.toString(), () => new FolderAssets({ folder: dirname(chat.fsPath) }));
-    }
+    if (chat.scheme === 'file')
+      return stores.get(folder.toString(), () => new FolderAssets({ folder: dirname(chat.fsPath) }));
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
-      const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
-      const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#stores.get(
-        folder.toString(),
-        () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }),
-      );
+      const options = { folder, spillFolder, maxAssetBytes };
+      return stores.get(folder.toString(), () => new WorkspaceAssets(options));
     }
-    return this.#globalStore(chat);
-  }
-
-  async #globalStore(chat: vscode.Uri): Promise<AssetStore> {
-    const folder = this.#globalStorage.fsPath;
-    await mkdir(folder, { recursive: true });
-    const place = vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER);
-    this.#log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
-    if (!this.#isPlaceShown) {
-      this.#isPlaceShown = true;
+    await mkdir(globalStorage.fsPath, { recursive: true });
+    const place = vscode.Uri.joinPath(globalStorage, ASSET_FOLDER);
+    log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
+    if (!isPlaceShown) {
+      isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    return this.#stores.get(
-      this.#globalStorage.toString(),
-      () => new FolderAssets({ folder, linkPrefix: place.path }),
-    );
-  }
+    const options = { folder: globalStorage.fsPath, linkPrefix: place.path };
+    return stores.get(globalStorage.toString(), () => new FolderAssets(options));
+  };
 }
 
 export interface WorkspaceAssetsOptions extends NamingOptions {
@@ -86,7 +64,7 @@ export class WorkspaceAssets extends NumberedAssets {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
   /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
-  readonly #saved = new Map<string, { name: string; mtime: number; size: number }>();
+  readonly #saved = new Map<string, Saved>();
   #swept = false;
 
   constructor(options: WorkspaceAssetsOptions) {

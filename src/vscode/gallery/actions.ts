@@ -9,7 +9,7 @@ import { describeSize } from '../../base/size.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
 import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat, chatName } from '../chat/chatFiles.ts';
-import { relativeTarget } from '../chat/fileLink.ts';
+import { relativeTarget } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ActionDeps, GalleryScope, ListedAsset } from './assets.ts';

@@ -4,8 +4,7 @@ import { groupBy } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
-import { isChat, openDocument, readFolder } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, isChat, openDocument, readFolder } from '../chat/chatFiles.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;

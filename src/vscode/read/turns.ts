@@ -1,8 +1,14 @@
 import * as vscode from 'vscode';
 import { Throttle } from '../../base/throttle.ts';
-import type { Role } from '../../chat/format/marker.ts';
-import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
-import { type OutlineEntry, planOutline } from '../../chat/outline/outline.ts';
+import type { Role } from '../../chat/format/chat.ts';
+import {
+  type Fold,
+  isFoldedInitially,
+  type OutlineEntry,
+  planFolds,
+  planOutline,
+  SeenFolds,
+} from '../../chat/outline/outline.ts';
 import { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
 import { ChatConversation, type ConversationDeps } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel } from '../../ports/models.ts';

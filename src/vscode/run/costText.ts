@@ -3,8 +3,7 @@ import { describeCost, describeCount } from '../../model/config/prices.ts';
 import type { Usage } from '../../ports/models.ts';
 import { isAtOrBelow, renamedPath } from '../chat/paths.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
-import { truncate } from '../ui/plainMessage.ts';
+import { describeSeconds, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 export interface NextRequest {

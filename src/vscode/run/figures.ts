@@ -3,7 +3,7 @@ import { sameJson } from '../../base/json.ts';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
 import { watchChats } from '../chat/watch.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
+import { describeSeconds } from '../ui/plainMessage.ts';
 import {
   addTurn,
   type ChatTotals,

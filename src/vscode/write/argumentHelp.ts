@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { argumentsStart, completionPlace } from '../../chat/completion/place.ts';
+import { argumentsStart, completionPlace } from '../../chat/completion.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
-import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
-import { printJson } from '../../mcp/schema/example.ts';
+import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/help.ts';
+import { printJson } from '../../mcp/schema/schema.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';

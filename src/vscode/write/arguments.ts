@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { defined } from '../../base/json.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
-import { assetReferenceAt } from '../../chat/completion/paths.ts';
+import { assetReferenceAt } from '../../chat/completion.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { inferForm } from '../../mcp/fileArguments/form.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { type CompletionPlace, completionPlace } from '../../chat/completion/place.ts';
-import { type Role, renderMarker } from '../../chat/format/marker.ts';
+import { type CompletionPlace, completionPlace } from '../../chat/completion.ts';
+import { type Role, renderMarker } from '../../chat/format/chat.ts';
 import { CHAT_FILES, chatOf, isChat } from '../chat/chatFiles.ts';
 import { argumentFixes, argumentHover, toolHelp, watchArguments } from './argumentHelp.ts';
 import { argumentItems } from './arguments.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { rankPaths } from '../../chat/completion/paths.ts';
+import { rankPaths } from '../../chat/completion.ts';
 import { linkToFile } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type CompletionRequest, createItem, type RequestAt, sortKey } from './request.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { CompletionPlace } from '../../chat/completion/place.ts';
+import type { CompletionPlace } from '../../chat/completion.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { KnownServers } from '../servers/known.ts';

@@ -48,9 +48,9 @@ const FREE: ReadonlySet<SettingKey> = new Set(['system', 'title', 'maxSteps', 'm
 export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
   const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
-    const { choices = [], takes } = settingRule(key) ?? {};
+    const { choices = [], isList = false } = settingRule(key) ?? {};
     const label = { label: key, description: BRIEF[key] ?? choices.join(' | ') };
-    const value = takes === 'list' ? '[$0]' : '$0';
+    const value = isList ? '[$0]' : '$0';
     const title = t('Show the values');
     return createItem(label, vscode.CompletionItemKind.Property, {
       insertText: place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`),

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
-import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+import { keepCopy } from '../../../src/vscode/chat/commands.ts';
+import { watchDiagnostics } from '../../../src/vscode/chat/watch.ts';
 import { Keys } from '../../../src/vscode/model/models.ts';
-import { RunLens } from '../../../src/vscode/run/lenses.ts';
-import { lockChat } from '../../../src/vscode/run/runs.ts';
+import { showBreakdown } from '../../../src/vscode/read/breakdown.ts';
+import { lensesOf } from '../../../src/vscode/run/lenses.ts';
+import { lockChat, Runs } from '../../../src/vscode/run/runs.ts';
 import { MemorySecrets } from './kit/stores.ts';
 import { inWorkspace, openChat } from './kit/workspace.ts';
 
@@ -93,8 +96,111 @@ suite('problems of a chat', () => {
   });
 });
 
-suite('one run per chat', () => {
-  test('a saved chat is locked, an unsaved one is not', async () => {
+suite('diagnostics of a chat', () => {
+  test('are not written after the end of their watch', async () => {
+    const { uri } = await openChat('late.chat.md', '# %% user\nHi\n');
+    const found = Promise.withResolvers<vscode.Diagnostic[]>();
+    const asked = Promise.withResolvers<void>();
+    const find = (document: vscode.TextDocument) => {
+      if (document.uri.toString() === uri.toString()) asked.resolve();
+      return found.promise;
+    };
+    const watch = watchDiagnostics('late', find, { openDelayMs: 0 });
+    const failures: unknown[] = [];
+    const fail = (error: unknown) => failures.push(error);
+    process.on('unhandledRejection', fail);
+    await asked.promise;
+    watch.dispose();
+    found.resolve([new vscode.Diagnostic(new vscode.Range(0, 0, 0, 1), 'late')]);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', fail);
+    assert.deepEqual([failures, vscode.languages.getDiagnostics(uri)], [[], []]);
+  });
+});
+
+suite('completion of files', () => {
+  for (const [typed, isIncomplete] of Object.entries({ '#z': true, '#zyx': false, '#data/zy': false })) {
+    test(`the list at ${typed} is ${isIncomplete ? 'asked for again after each letter' : 'filtered while typing'}`, async () => {
+      const csv = inWorkspace('data', 'zyxwv.csv');
+      await vscode.workspace.fs.writeFile(csv, new Uint8Array());
+      const { uri } = await openChat(`files${typed.length}.chat.md`, `# %% user\n${typed}`);
+      const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+        'vscode.executeCompletionItemProvider',
+        uri,
+        new vscode.Position(1, typed.length),
+      );
+      assert.ok(list.items.some(({ insertText }) => insertText === '[zyxwv.csv](data/zyxwv.csv)'));
+      assert.equal(list.isIncomplete, isIncomplete);
+    });
+  }
+});
+
+suite('the list of what will be sent', () => {
+  test('is no longer computed when it is closed', async () => {
+    const { uri } = await openChat('parts.chat.md', '# %% user\nHi\n');
+    const asked = Promise.withResolvers<AbortSignal>();
+    const breakDown = (_: string, signal: AbortSignal) => {
+      asked.resolve(signal);
+      return new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    };
+    const shown = showBreakdown(
+      { uri },
+      {
+        conversations: { dryRun: () => ({ breakDown }) },
+        modelCommands: { estimate: async () => undefined },
+      },
+    );
+    const signal = await asked.promise;
+    assert.equal(signal.aborted, false);
+    await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+    await shown;
+    assert.equal(signal.aborted, true);
+  });
+});
+
+suite('one run a chat', () => {
+  test('the figures of a run follow a rename and end with the run', async () => {
+    using cleanup = new DisposableStack();
+    const runs = cleanup.adopt(new Runs(idleDeps), (each) => each.dispose());
+    let ticks = 0;
+    cleanup.adopt(
+      runs.onDidProgress(() => {
+        ticks += 1;
+      }),
+      (each) => each.dispose(),
+    );
+    const document = await openChat('figures.chat.md', '# %% user\nHi\n');
+    const done = Promise.withResolvers<RunOutcome>();
+    const begun = Promise.withResolvers<void>();
+    const running = runs.start(document, () => {
+      begun.resolve();
+      return done.promise;
+    });
+    await begun.promise;
+    const tally = runs.tallyOf(document.uri);
+    assert.ok(tally);
+    const renamed = inWorkspace('figuresRenamed.chat.md');
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(document.uri, renamed, { overwrite: true });
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    assert.deepEqual([runs.tallyOf(renamed), runs.tallyOf(document.uri)], [tally, undefined]);
+    await new Promise<void>((resolve) => {
+      cleanup.adopt(
+        runs.onDidProgress(() => resolve()),
+        (each) => each.dispose(),
+      );
+    });
+    done.resolve({ ok: true, assets: [] });
+    await running;
+    assert.equal(runs.tallyOf(renamed), undefined);
+    const atEnd = ticks;
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal(ticks, atEnd);
+  });
+
+  test('a chat on a disk or elsewhere is locked, one that is not saved is not', async () => {
     for (const uri of [inWorkspace('locked.chat.md'), vscode.Uri.parse('memfs:/far/locked.chat.md')]) {
       const lock = await lockChat(uri);
       assert.ok('release' in lock, uri.toString());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports/document.ts';
-import { workspaceAssets } from '../../../src/vscode/chat/stores.ts';
+import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
 import { MemoryFiles } from './kit/memfs.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
@@ -94,7 +94,7 @@ suite('a chat in a virtual file system', () => {
   test('never overwrites: a taken name means another id', async () => {
     const chat = (await openFar('taken')).uri;
     const ids = ['SAMEsame00', 'SAMEsame00', 'FREEfree00'];
-    const store = workspaceAssets({ ...farOptions(chat), newId: () => ids.shift() ?? '' });
+    const store = new WorkspaceAssets({ ...farOptions(chat), newId: () => ids.shift() ?? '' });
     const save = async (text: string) =>
       (await store.beginResult().save({ kind: 'file', extension: 'txt', bytes: encode(text) })).path;
     const paths = [await save('first'), await save('second')];
@@ -111,7 +111,7 @@ suite('a chat in a virtual file system', () => {
 
   test('accepts spilled files up to the limit', async () => {
     const chat = (await openFar('spilled')).uri;
-    const assets = workspaceAssets({ ...farOptions(chat), maxAssetBytes: () => 5 }).beginResult();
+    const assets = new WorkspaceAssets({ ...farOptions(chat), maxAssetBytes: () => 5 }).beginResult();
     const path = join(await assets.spillFolder(), `.filechat-spill-${process.pid}-a.tmp`);
     writeFileSync(path, 'bytes');
     const bytes = { path, size: 5, head: encode('bytes') };

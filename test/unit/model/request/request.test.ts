@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checksum } from '../../../../src/chat/reply/notes.ts';
+import { checksum } from '../../../../src/chat/reply/escape.ts';
 import { withContinuation } from '../../../../src/model/request/replyMessages.ts';
 import { ASSET_HINT, describeInstructions } from '../../../../src/model/request/request.ts';
 import { modelTools } from '../../../../src/model/request/tools.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { describe, it } from 'node:test';
 import { renderFileLink } from '../../../../src/chat/edits/fileLink.ts';
-import { localTarget, readDestination } from '../../../../src/chat/format/linkTarget.ts';
+import { localTarget, readDestination } from '../../../../src/chat/format/links.ts';
 import { linkToFile, readUriList, relativeTarget } from '../../../../src/vscode/chat/paths.ts';
 
 describe('a link to a file', () => {
