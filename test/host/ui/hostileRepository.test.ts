@@ -211,6 +211,23 @@ describe('a hostile repository that is not trusted', () => {
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
   });
 
+  ui.test(
+    'Run in an earlier turn neither asks where to run nor forks',
+    async ({ page, evaluate, workspace }) => {
+      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+      await toast(page, REFUSED).waitFor({ state: 'detached' });
+      await focusEditor(page);
+      await page.keyboard.press('ControlOrMeta+Home');
+      await page.keyboard.type('# %% user\nEarlier\n');
+      await page.keyboard.press('ControlOrMeta+Home');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Shift+Enter');
+      await toast(page, REFUSED).waitFor();
+      assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+      assert.equal(existsSync(workspace.path('tour-fork.chat.md')), false);
+    },
+  );
+
   ui.test('assets can be viewed but not deleted', async ({ page, evaluate, workspace }) => {
     mkdirSync(workspace.path('cmdassets'));
     const asset = workspace.path('cmdassets', 'tool-file-20261116-093012-V1StGXR8a0-1.txt');
