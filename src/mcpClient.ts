@@ -2,10 +2,10 @@ import { readTail } from './assets/facts.ts';
 import { fileHolds } from './assets/folderIndex.ts';
 import { field, mapStrings } from './base/json.ts';
 import { type AppSink, showWithResult } from './mcp/apps/result.ts';
-import { readContents } from './mcp/lists/resources.ts';
+import { readContents } from './mcp/lists/definitions.ts';
 import type { Connections } from './mcp/pool/connections.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
-import { SpillTable } from './mcp/spill/table.ts';
+import { SpillTable } from './mcp/spill/files.ts';
 import type { Disposable } from './ports/document.ts';
 import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {

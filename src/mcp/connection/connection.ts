@@ -12,10 +12,10 @@ import type { ServerRequests } from '../../ports/requests.ts';
 import type { LogLevel, ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { pickIcon } from '../lists/icons.ts';
+import { pickIcon } from '../lists/pages.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import type { SpillTable } from '../spill/table.ts';
-import { type Ticket, withTicket } from '../spill/tickets.ts';
+import type { SpillTable } from '../spill/files.ts';
+import { PendingRequests, type Ticket } from '../spill/tickets.ts';
 import { createClient } from './clientSetup.ts';
 import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
@@ -66,6 +66,8 @@ export type ConnectionState =
 
 /** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
+/** Shorter responses arrive at once and need no progress. */
+const MIN_REPORTED_BYTES = 1_000_000;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
 /** The longest time that timers support. */
@@ -83,6 +85,7 @@ const ANYTHING: StandardSchemaV1<unknown, unknown> = {
 export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
+  readonly #pending = new PendingRequests();
   readonly #channel: Channel;
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
@@ -102,6 +105,7 @@ export class Connection {
     this.#options = options;
     this.#mask = createMask(config, secrets);
     this.#channel = createChannel(config, {
+      requests: this.#pending,
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
       guard,
@@ -189,15 +193,14 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
-    const onArrival = (bytes?: number) => {
+    const onArrival = (bytes: number) => {
       silence.restart();
-      if (bytes !== undefined) onProgress?.({ bytes });
+      if (bytes >= MIN_REPORTED_BYTES) onProgress?.({ bytes });
     };
-    const ticket: Ticket = spills === undefined ? {} : { spills, onArrival };
+    const ticket: Ticket = { method, spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
-    const sent = withTicket(this.#withLogLevel(params), ticket);
     const send = () =>
-      this.#client.request({ method, params: sent }, ANYTHING, {
+      this.#client.request({ method, params: this.#withLogLevel(params) }, ANYTHING, {
         // The SDK does not see the pieces of a long response, so the timers are ours.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
@@ -212,7 +215,7 @@ export class Connection {
         ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
     try {
-      const result = await this.#timers.run([limit, silence], signal, send);
+      const result = await this.#timers.run([limit, silence], signal, () => this.#pending.run(ticket, send));
       return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();

@@ -15,9 +15,9 @@ import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
-import { PendingRequests } from '../spill/tickets.ts';
+import type { PendingRequests } from '../spill/tickets.ts';
+import { networkCode } from './failure.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { createRetryingFetch } from './retryingFetch.ts';
 
 /** A transport that is not open yet. */
 export interface Channel {
@@ -33,6 +33,7 @@ export interface Channel {
 }
 
 export interface ChannelOptions {
+  readonly requests: PendingRequests;
   /** Called when pending calls are lost although the transport stays open. */
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
@@ -51,8 +52,8 @@ export function createChannel(config: ServerConfig, options: ChannelOptions): Ch
   }
 }
 
-function stdioChannel(server: StdioServer, { onLost, guard, maxDroppedBytes }: ChannelOptions): Channel {
-  const transport = new StdioTransport({ server, onLost, guard, maxDroppedBytes });
+function stdioChannel(server: StdioServer, options: ChannelOptions): Channel {
+  const transport = new StdioTransport({ ...options, server });
   const exit = () => transport.exit;
   const lateAnswer = () => transport.lateAnswer;
   return { transport: transport as Transport, stderr: transport.stderr, exit, lateAnswer };
@@ -76,11 +77,10 @@ class SpillingSseTransport extends SSEClientTransport {
   readonly #requests: PendingRequests;
 
   constructor(config: RemoteServer, options: ChannelOptions) {
-    const requests = new PendingRequests();
-    super(new URL(config.url), transportOptions(config, requests, options));
-    this.#requests = requests;
+    super(new URL(config.url), transportOptions(config, options));
+    this.#requests = options.requests;
     // The SDK calls an existing handler before its own.
-    this.onmessage = (message) => requests.received(message);
+    this.onmessage = (message) => options.requests.received(message);
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
@@ -106,8 +106,8 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   #readyForCalls: Promise<void> | undefined;
 
   constructor(config: RemoteServer, channel: ChannelOptions) {
-    const requests = new PendingRequests();
-    const options = transportOptions(config, requests, channel);
+    const { requests } = channel;
+    const options = transportOptions(config, channel);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -176,12 +176,62 @@ function unanswered(id: RequestId): JSONRPCMessage {
 
 function transportOptions(
   config: RemoteServer,
-  requests: PendingRequests,
-  { auth, maxDroppedBytes }: ChannelOptions,
+  { requests, auth, maxDroppedBytes }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
     fetch: createRetryingFetch(createSpillingFetch({ requests, maxDroppedBytes })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
+}
+
+/** Idempotent methods. `tools/call` must never be here. */
+const IDEMPOTENT: ReadonlySet<unknown> = new Set([
+  'server/discover',
+  'initialize',
+  'notifications/initialized',
+  'ping',
+  'logging/setLevel',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'tasks/get',
+]);
+const CONNECTION_LOST: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+/** Longer bodies are calls, and are not parsed. */
+const MAX_BODY_CHARS = 64 * 1024;
+
+/**
+ * A `fetch` that retries idempotent requests once if the connection is lost before a response: a busy server may close
+ * an idle connection just when it is used again.
+ */
+export function createRetryingFetch(send: FetchLike): FetchLike {
+  return async (url, init) => {
+    try {
+      return await send(url, init);
+    } catch (error) {
+      if (!CONNECTION_LOST.has(networkCode(error)) || !isIdempotent(init)) throw error;
+      // Lets the pool notice other connections that were closed with this one.
+      await new Promise(setImmediate);
+      return await send(url, init).catch((second: unknown) => {
+        throw init?.signal?.aborted ? second : error;
+      });
+    }
+  };
+}
+
+function isIdempotent({ method = 'GET', body }: RequestInit = {}): boolean {
+  if (method === 'GET') return true;
+  if (method !== 'POST' || typeof body !== 'string' || body.length > MAX_BODY_CHARS) return false;
+  try {
+    return IDEMPOTENT.has((JSON.parse(body) as { readonly method?: unknown } | null)?.method);
+  } catch {
+    return false;
+  }
 }

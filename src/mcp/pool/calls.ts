@@ -1,16 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   InsufficientScopeError,
   ProtocolError,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
+import { field, isObject } from '../../base/json.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import type { CallContext } from '../connection/connection.ts';
+import { oneLine } from '../connection/failure.ts';
 import { readElicitation } from '../requests/elicitation.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';
 import type { RunningServer } from './pool.ts';
-import { callAsTask, type SendRequest } from './tasks.ts';
 
 export interface CallDeps extends CallContext {
   readonly running: RunningServer;
@@ -113,4 +115,163 @@ async function visitAll(error: UrlElicitationRequiredError, deps: CallDeps): Pro
     }
   }
   return true;
+}
+
+type TaskContext = Pick<CallContext, 'signal' | 'onProgress'>;
+
+export interface TaskRequestOptions extends TaskContext {
+  /** The response arrives only when the task ends, without a sign of life before. */
+  readonly patient?: boolean;
+}
+
+/** Sends one request and resolves to its raw result. */
+export type SendRequest = (
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: TaskRequestOptions,
+) => Promise<unknown>;
+
+export interface TaskOptions extends TaskContext {
+  /** The parameters of `tools/call`. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** The time for which the server is asked to keep the task and its result. */
+const TTL_MS = 60 * 60 * 1000;
+const MIN_POLL_MS = 50;
+const DEFAULT_POLL_MS = 1000;
+const MAX_POLL_MS = 30_000;
+/** The limit for a task that stays in progress. */
+const MAX_WAITED_MS = 24 * 60 * 60 * 1000;
+const MAX_ID_CHARS = 1024;
+const MAX_MESSAGE_CHARS = 500;
+
+/**
+ * Calls a tool as a task of revision 2025-11-25: starts it, polls it until it ends or requires input, and resolves to the
+ * raw result. On abort it cancels the task and rejects with the signal's reason; other errors end a sentence.
+ */
+export async function callAsTask(request: SendRequest, options: TaskOptions): Promise<unknown> {
+  const { params, signal, onProgress } = options;
+  signal?.throwIfAborted();
+  const answer = await request('tools/call', { ...params, task: { ttl: TTL_MS } }, { signal, onProgress });
+  // A server may ignore the task parameter and return the result.
+  if (!isObject(answer) || answer['task'] === undefined) return answer;
+  return new RunningTask(request, options).follow(answer['task']);
+}
+
+type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+interface TaskState {
+  readonly status: TaskStatus;
+  readonly message?: string;
+  readonly pollMs: number;
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>([
+  'working',
+  'input_required',
+  'completed',
+  'failed',
+  'cancelled',
+]);
+
+class RunningTask {
+  readonly #request: SendRequest;
+  readonly #options: TaskOptions;
+  #lastMessage: string | undefined;
+
+  constructor(request: SendRequest, options: TaskOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  async follow(created: unknown): Promise<unknown> {
+    const { signal } = this.#options;
+    const taskId = readTaskId(created);
+    let state: TaskState | undefined;
+    try {
+      state = await this.#poll(taskId, created);
+      return await this.#fetchResult(taskId, state);
+    } catch (error) {
+      // Cancel unfinished tasks; no client is waiting.
+      if (state === undefined || state.status === 'input_required') this.#cancel(taskId);
+      signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** Resolves when the task has ended or requires input, which the server requests during `tasks/result`. */
+  async #poll(taskId: string, created: unknown): Promise<TaskState> {
+    const { signal, wait = pause } = this.#options;
+    let state = this.#read(created);
+    for (let waitedMs = 0; state.status === 'working'; waitedMs += state.pollMs) {
+      if (waitedMs > MAX_WAITED_MS) throw new Error('its task did not end within a day');
+      await wait(state.pollMs, signal);
+      signal?.throwIfAborted();
+      state = this.#read(await this.#request('tasks/get', { taskId }, { signal }));
+    }
+    return state;
+  }
+
+  async #fetchResult(taskId: string, { status, message }: TaskState): Promise<unknown> {
+    const { signal, onProgress } = this.#options;
+    const patient = status === 'input_required';
+    try {
+      return await this.#request('tasks/result', { taskId }, { signal, onProgress, patient });
+    } catch (error) {
+      if (status !== 'failed' && status !== 'cancelled') throw error;
+      const verb = status === 'failed' ? 'its task failed' : 'the server cancelled its task';
+      throw new Error(`${verb}: ${message ?? oneLine((error as Error).message)}`, { cause: error });
+    }
+  }
+
+  /** A failure has no consequence, so it is ignored. */
+  #cancel(taskId: string): void {
+    this.#request('tasks/cancel', { taskId }, {}).catch(() => {});
+  }
+
+  #read(task: unknown): TaskState {
+    const state = readTask(task);
+    if (state.message !== undefined && state.message !== this.#lastMessage) {
+      this.#lastMessage = state.message;
+      this.#options.onProgress?.({ message: state.message });
+    }
+    return state;
+  }
+}
+
+function readTaskId(task: unknown): string {
+  const id = field(task, 'taskId');
+  if (typeof id !== 'string' || id === '') {
+    throw new Error('it started a task without an id, so its result cannot be requested');
+  }
+  if (id.length > MAX_ID_CHARS) {
+    throw new Error(`it started a task with an id of ${id.length} characters, which is too long`);
+  }
+  return id;
+}
+
+function readTask(task: unknown): TaskState {
+  const status = field(task, 'status');
+  if (!STATUSES.has(status)) {
+    const shown = oneLine((JSON.stringify(status) ?? 'nothing').slice(0, 100));
+    throw new Error(
+      `it reports ${shown} as the status of its task, not one such as “working” or “completed”`,
+    );
+  }
+  const message = field(task, 'statusMessage');
+  const interval = field(task, 'pollInterval');
+  const pollMs = typeof interval === 'number' && interval > 0 ? interval : DEFAULT_POLL_MS;
+  return {
+    status: status as TaskStatus,
+    pollMs: Math.min(Math.max(Math.round(pollMs), MIN_POLL_MS), MAX_POLL_MS),
+    ...(typeof message === 'string' && message.trim() !== ''
+      ? { message: oneLine(message.slice(0, MAX_MESSAGE_CHARS)) }
+      : {}),
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal } : {});
 }

@@ -4,8 +4,7 @@ import { field } from '../../base/json.ts';
 import type { CompletionRequest, LogLevel, PromptList, ResourceList } from '../../ports/servers.ts';
 import type { ToolCall, ToolList } from '../../ports/tools.ts';
 import type { CallContext, Connection } from '../connection/connection.ts';
-import { collectPrompts, collectResources, collectTemplates } from '../lists/resources.ts';
-import { collectTools } from '../lists/tools.ts';
+import { collectPrompts, collectResources, collectTemplates, collectTools } from '../lists/definitions.ts';
 import { makeCall } from './calls.ts';
 import { type PoolOptions, type RunningServer, ServerPool } from './pool.ts';
 

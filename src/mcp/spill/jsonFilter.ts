@@ -1,14 +1,13 @@
 import { Throttle } from '../../base/throttle.ts';
+import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
+import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';
-import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests, type Ticket } from './tickets.ts';
+import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;
 /** A message of which more was dropped is considered endless. */
 export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
-/** Shorter messages arrive at once and need no progress. */
-const MIN_REPORTED_BYTES = 1_000_000;
 const REPORT_EVERY_MS = 250;
 /** The beginning of a string decides whether it can be base64. */
 const PROBE_CHARS = 256;
@@ -19,7 +18,7 @@ const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 export interface JsonFilterOptions {
-  readonly requests: Pick<PendingRequests, 'ticketFor' | 'assign' | 'arrived'>;
+  readonly requests: Pick<PendingRequests, 'tableFor' | 'assign' | 'arrived'>;
   readonly minSpilledChars?: number | undefined;
   readonly maxDroppedBytes?: number | undefined;
 }
@@ -45,9 +44,7 @@ export class JsonFilter {
   /** The text of the current string if the position needs it. */
   #text: string | undefined;
   /** Of the message whose id has not arrived yet. */
-  #unassigned: Ticket | undefined;
-  /** Of the current spilled string. */
-  #ticket: Ticket | undefined;
+  #unassigned: SpillTable | undefined;
   #assigning: Promise<void>[] = [];
   #received = 0;
   /** Bytes of the current message that were neither spilled nor kept in memory. */
@@ -72,7 +69,7 @@ export class JsonFilter {
       }
     }
     this.#received += chunk.length;
-    if (this.#received < MIN_REPORTED_BYTES) return;
+    if (!this.#position.isInResult) return;
     this.#progress.run('', () => this.#options.requests.arrived(this.#position.id, this.#received));
   }
 
@@ -94,7 +91,7 @@ export class JsonFilter {
     const [string, unassigned] = [this.#string, this.#unassigned];
     this.#reset();
     if (string instanceof StringSpill) await string.discard();
-    await unassigned?.spills?.dispose();
+    await unassigned?.dispose();
   }
 
   #reset(): void {
@@ -105,7 +102,6 @@ export class JsonFilter {
     this.#escaped = false;
     this.#text = undefined;
     this.#unassigned = undefined;
-    this.#ticket = undefined;
     this.#assigning = [];
     this.#received = 0;
     this.#dropped = 0;
@@ -114,8 +110,7 @@ export class JsonFilter {
 
   #endOfMessage(id: number | undefined): void {
     this.#lastId = id;
-    const { spills } = this.#unassigned ?? {};
-    if (spills !== undefined) this.#assigning.push(this.#options.requests.assign(id, spills));
+    if (this.#unassigned) this.#assigning.push(this.#options.requests.assign(id, this.#unassigned));
     this.#unassigned = undefined;
   }
 
@@ -186,10 +181,9 @@ export class JsonFilter {
     const head = readDataUrlHead(raw);
     const body = raw.subarray(head?.raw.length ?? 0);
     const isBase64 = MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS));
-    this.#ticket = isBase64 ? this.#chooseTicket() : undefined;
-    if (this.#ticket?.spills !== undefined) {
-      const spill = new StringSpill(this.#ticket.spills, head);
-      this.#ticket.onArrival?.();
+    const table = isBase64 ? this.#chooseTable() : undefined;
+    if (table !== undefined) {
+      const spill = new StringSpill(table, head);
       // A view of the output, which does not change until take() resolves.
       const taken = await spill.take(body);
       if (taken === body.length) {
@@ -203,17 +197,16 @@ export class JsonFilter {
     return end + 1;
   }
 
-  #chooseTicket(): Ticket | undefined {
+  #chooseTable(): SpillTable | undefined {
     const { id } = this.#position;
-    if (id !== undefined) return this.#options.requests.ticketFor(id);
-    this.#unassigned ??= this.#options.requests.ticketFor(undefined);
+    if (id !== undefined) return this.#options.requests.tableFor(id);
+    this.#unassigned ??= this.#options.requests.tableFor(undefined);
     return this.#unassigned;
   }
 
   async #passSpilled(chunk: Buffer, from: number, end: number): Promise<number> {
     const spill = this.#string as StringSpill;
     const raw = chunk.subarray(from, end);
-    this.#ticket?.onArrival?.();
     const taken = await spill.take(raw);
     if (!spill.isKept) this.#dropped += raw.length;
     if (taken < raw.length) {

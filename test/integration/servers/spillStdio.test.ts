@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { SpillTable } from '../../../src/mcp/spill/files.ts';
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
-import { SpillTable } from '../../../src/mcp/spill/table.ts';
+import { PendingRequests } from '../../../src/mcp/spill/tickets.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 import { until } from '../../kit/until.ts';
 import { bytesOf, makeFolder } from '../../unit/mcp/spill/spilling.ts';
@@ -153,6 +154,12 @@ describe('a large result over stdio', () => {
     assert.equal(bytesOf(table.find(content[0].data)).length, (8 * 80_000 * 3) / 4);
     await table.dispose();
   });
+
+  test('without a table may take longer than the timeout, too', async (t) => {
+    const { connections } = start(t, 1000);
+    const { tools, failures } = await connections.listTools('a');
+    assert.deepEqual([tools.map(({ tool }) => tool), failures], [['t'], []]);
+  });
 });
 
 describe('messages over stdio', () => {
@@ -187,6 +194,7 @@ describe('messages over stdio', () => {
     const lost = Promise.withResolvers<string>();
     const transport = new StdioTransport({
       server,
+      requests: new PendingRequests(),
       onLost: lost.resolve,
       maxDroppedBytes: 1_000_000,
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pickIcon } from '../../../../src/mcp/lists/icons.ts';
+import { pickIcon } from '../../../../src/mcp/lists/pages.ts';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { collectPrompts, collectResources, collectTemplates } from '../../../../src/mcp/lists/resources.ts';
+import { collectPrompts, collectResources, collectTemplates } from '../../../../src/mcp/lists/definitions.ts';
 
 const ICON = 'data:image/png;base64,AAAA';
 const resources = (...list: unknown[]) => collectResources('s', async () => ({ resources: list }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { collectTools, type ToolListOptions } from '../../../../src/mcp/lists/tools.ts';
+import { collectTools, type ToolListOptions } from '../../../../src/mcp/lists/definitions.ts';
 
 const list = (tools: unknown, options?: ToolListOptions) =>
   collectTools('s', async () => ({ tools }), options);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { JsonFilter, MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
@@ -108,6 +108,37 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 test('a message is endless when more than 1 GiB was dropped', () => {
   assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
+});
+
+test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const reported: string[] = [];
+  const filter = new JsonFilter({
+    requests: {
+      tableFor: () => undefined,
+      assign: async () => {},
+      arrived: (id, bytes) => reported.push(`${id} ${bytes}`),
+    },
+  });
+  const push = (bytes: number, start = '') => filter.push(Buffer.from(start.padEnd(bytes)));
+  await push(100, '{"method":"x","params":"');
+  await filter.end();
+  assert.deepEqual(reported, [], 'only responses are reported');
+  await push(100, '{"id":7,"result":"');
+  await push(50);
+  await push(30);
+  assert.deepEqual(reported.splice(0), ['7 100']);
+  t.mock.timers.tick(250);
+  assert.deepEqual(reported.splice(0), ['7 180']);
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(reported.splice(0), []);
+  await push(100);
+  await push(100);
+  await filter.end();
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(reported.splice(0), ['7 280'], 'nothing after the end of a message');
+  await push(50, '{"result":"');
+  assert.deepEqual(reported, ['undefined 50'], 'each message is counted from zero');
 });
 
 describe('long base64 strings become files, and nothing else changes', () => {
