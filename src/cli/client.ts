@@ -11,7 +11,6 @@ import type { ServerConfig } from '../mcp/config/types.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
 import type { Authorize } from '../mcp/oauth/authorizations.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
-import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
 import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
@@ -51,7 +50,7 @@ export function createMcpClient(
   };
   const open = (url: URL, server: string) =>
     context.err(`The server ${server} asks you to sign in. Open this address in a browser:\n${url.href}`);
-  const authorize: Authorize = (config, server, onAsk) =>
+  const authorize: Authorize = async (config, server, onAsk) =>
     new RemoteAuthorization({
       server,
       serverUrl: config.url,
@@ -70,7 +69,7 @@ export function createMcpClient(
     // Without a terminal the user cannot sign in.
     ...(process.stdin.isTTY ? { authorize } : {}),
   };
-  return new McpClient(async () => new Connections(options));
+  return new McpClient(options);
 }
 
 function requestsFor(command: Work, context: CliContext): ServerRequests {

@@ -3,7 +3,7 @@
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config/types.ts';
-import { Connections } from '../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../src/mcpClient.ts';
 import { median } from './chat/chatTypes.ts';
 import { alignColumns } from './report.ts';
 
@@ -75,13 +75,13 @@ async function startAll(hanging: readonly string[]): Promise<number> {
     ...healthy.map((name) => [name, fixture('plain')] as const),
   ]);
   const ignore = () => {};
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: ignore, warn: ignore, error: ignore },
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'bench', version: '1' },
   });
-  const call = (server: string) => connections.callTool({ id: 'c', server, tool: 'fine', arguments: {} });
+  const call = (server: string) => connections.callToolRaw({ id: 'c', server, tool: 'fine', arguments: {} });
   const from = performance.now();
   try {
     // These end with the connections, and not before.

@@ -20,7 +20,7 @@ import { createClient } from './clientSetup.ts';
 import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { RequestTimers } from './requestTimers.ts';
+import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
 import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
@@ -70,8 +70,6 @@ const MAX_REQUEST_MS = 60 * 60 * 1000;
 const MIN_REPORTED_BYTES = 1_000_000;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
-/** The longest time that timers support. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;

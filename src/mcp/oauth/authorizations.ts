@@ -7,13 +7,13 @@ export type Authorize = (
   config: RemoteServer,
   server: string,
   onAsk: <T>(work: Promise<T>) => Promise<T>,
-) => RemoteAuthorization | undefined;
+) => Promise<RemoteAuthorization>;
 
 /** One sign-in per server configuration, kept across restarts, so that a declined sign-in is not asked for again. */
 export class Authorizations {
   readonly #authorize: Authorize | undefined;
   readonly #onAsk: (server: string) => <T>(work: Promise<T>) => Promise<T>;
-  readonly #known = new Map<string, Map<string, RemoteAuthorization>>();
+  readonly #known = new Map<string, Map<string, Promise<RemoteAuthorization>>>();
 
   constructor(
     authorize: Authorize | undefined,
@@ -23,17 +23,17 @@ export class Authorizations {
     this.#onAsk = onAsk;
   }
 
-  of(server: string, config: ServerConfig): RemoteAuthorization | undefined {
+  async of(server: string, config: ServerConfig): Promise<RemoteAuthorization | undefined> {
     if (config.kind === 'stdio' || hasOwnCredentials(config)) return undefined;
-    const known = this.#known.get(server) ?? new Map<string, RemoteAuthorization>();
+    const known = this.#known.get(server) ?? new Map<string, Promise<RemoteAuthorization>>();
     const print = fingerprintServer({ ...config, kind: 'http' });
     const found = known.get(print) ?? this.#authorize?.(config, server, this.#onAsk(server));
     if (found !== undefined) this.#known.set(server, known.set(print, found));
     return found;
   }
 
-  askAgain(server: string): void {
-    for (const authorization of this.#known.get(server)?.values() ?? []) authorization.askAgain();
+  async askAgain(server: string): Promise<void> {
+    for (const authorization of this.#known.get(server)?.values() ?? []) (await authorization).askAgain();
   }
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
 import {
   assetsServerFile,
   CHAT,
@@ -65,8 +64,7 @@ describe('our own client and the assets server', () => {
 
     it(`over ${way}: is told of changes`, { timeout: 60_000 }, async (t) => {
       const notes = createNotes(t);
-      const { connections } = serve(t, { files: await configure(t, notes) });
-      const client = new McpClient(async () => connections);
+      const { connections: client } = serve(t, { files: await configure(t, notes) });
       const { resources, templates } = await client.listResources('files');
       assert.equal(resources.length, 5);
       assert.equal(templates.length, 2);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../../src/mcpClient.ts';
 import { MemoryStore, ScriptedBrowser } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
 import { hostileProcess } from '../helpers/hostile.ts';
@@ -51,7 +51,7 @@ describe('fault 41: addresses that nobody may be sent to', () => {
       // A page may be shown before the way to the tokens turns out to be wrong, but only one that is right.
       assert.ok(browser.visits.every(({ hostname }) => hostname === '127.0.0.1'));
       assert.ok(tools.some(({ server }) => server === 'good'));
-      const fine = await connections.callTool({ id: 'c1', server: 'good', tool: 'fine', arguments: {} });
+      const fine = await connections.callToolRaw({ id: 'c1', server: 'good', tool: 'fine', arguments: {} });
       assert.match(JSON.stringify(fine), /fine/);
     });
   }
@@ -73,12 +73,12 @@ async function signInTo(t: TestContext, lead: (auth: AuthServer, server: Protect
     ['notes', { kind: 'http', url: server.url, headers: {} }],
     ['good', hostileProcess('plain')],
   ]);
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: ignore, warn: ignore, error: ignore },
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'test', version: '1' },
-    authorize: ({ url }, name) =>
+    authorize: async ({ url }, name) =>
       new RemoteAuthorization({
         server: name,
         serverUrl: url,

@@ -11,7 +11,6 @@ import { parseChat } from '../../../src/chat/format/parse.ts';
 import { FileDocument } from '../../../src/cli/fileDocument.ts';
 import { CONSENT_GIVEN } from '../../../src/cli/terminal.ts';
 import { ChatListener } from '../../../src/listener.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../../src/mcpClient.ts';
 import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
@@ -120,10 +119,8 @@ describe('hostile results', { concurrency: 1 }, () => {
     const config = { kind: 'stdio' as const, command: process.execPath, args: [SERVER], env };
     const servers = async () => new Map([['faults', config]]);
     const clientInfo = { name: 'faults', version: '1' };
-    const connections = new Connections({ servers, log: QUIET, timeoutMs: () => 60_000, clientInfo });
-    client = new McpClient(async () => connections, {
-      limits: () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES }),
-    });
+    const limits = () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES });
+    client = new McpClient({ servers, log: QUIET, timeoutMs: () => 60_000, clientInfo, limits });
   });
   after(async () => {
     await client.dispose();

@@ -297,7 +297,7 @@ test('fault 33: garbage without an end does not fill the log', async (t) => {
   const { connections, logged } = openAll(t, new Map([['flood', hostileProcess('flood', { record })]]));
   const abort = new AbortController();
   const call = { id: 'c1', server: 'flood', tool: 'fine', arguments: {} };
-  const ended = assert.rejects(connections.callTool(call, { signal: abort.signal }), /^Error: enough$/);
+  const ended = assert.rejects(connections.callToolRaw(call, { signal: abort.signal }), /^Error: enough$/);
   const isCut = () => logged.some((line) => line.includes('the rest is dropped'));
   // However long its start takes.
   await until(isCut);

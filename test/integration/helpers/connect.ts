@@ -5,8 +5,7 @@ import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
+import { type CallOptions, McpClient } from '../../../src/mcpClient.ts';
 import type { Spills, ToolResult } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions } from '../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
@@ -52,8 +51,7 @@ const CLIENT_INFO = { name: 'filechat-integration', version: '1' };
 
 /** Our own client on real servers, none of which is started before its first use. */
 export function openSession(servers: Readonly<Record<string, ServerConfig>>): Session {
-  const connections = new TappedConnections(servers);
-  const client = new McpClient(async () => connections);
+  const client = new TappedClient(servers);
   const folder = createTemporaryFolder();
   return {
     client,
@@ -65,7 +63,7 @@ export function openSession(servers: Readonly<Record<string, ServerConfig>>): Se
       const call = { id: 'c1', server, tool, arguments: args };
       const result = await client.callTool(call, { ...options, assets });
       const markdown = renderToolResult(result);
-      return { sent: connections.sentFor(call), result, markdown, folder: chatFolder };
+      return { sent: client.sentFor(call), result, markdown, folder: chatFolder };
     },
     close: async () => {
       await client.dispose();
@@ -74,8 +72,8 @@ export function openSession(servers: Readonly<Record<string, ServerConfig>>): Se
   };
 }
 
-/** The real connections, which also keep what the server sent for each call. */
-class TappedConnections extends Connections {
+/** The real client, which also keeps the results that the servers sent. */
+class TappedClient extends McpClient {
   readonly #sent = new Map<ToolCall, unknown>();
 
   constructor(servers: Readonly<Record<string, ServerConfig>>) {
@@ -89,9 +87,9 @@ class TappedConnections extends Connections {
     });
   }
 
-  override async callTool(...[call, options]: Parameters<Connections['callTool']>): Promise<unknown> {
-    const result = await super.callTool(call, options);
-    this.#sent.set(call, withWholeStrings(result, options?.spills));
+  override async callToolRaw(call: ToolCall, options: CallOptions): Promise<unknown> {
+    const result = await super.callToolRaw(call, options);
+    this.#sent.set(call, withWholeStrings(result, options.spills));
     return result;
   }
 

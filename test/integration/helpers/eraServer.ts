@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
+import { type ClientOptions, McpClient } from '../../../src/mcpClient.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
 const ERA_SERVER = fileURLToPath(new URL('../fixtures/era-server.mjs', import.meta.url));
@@ -27,14 +27,10 @@ export function eraServer(t: TestContext, mode: string): { config: StdioServer; 
   };
 }
 
-/** Connections to this server alone, closed when the test ends. */
-export function open(
-  t: TestContext,
-  config: ServerConfig,
-  options: Partial<ConnectionsOptions> = {},
-): Connections {
+/** McpClient to this server alone, closed when the test ends. */
+export function open(t: TestContext, config: ServerConfig, options: Partial<ClientOptions> = {}): McpClient {
   const ignore = () => {};
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => new Map([['s', config]]),
     log: { info: ignore, warn: ignore, error: ignore },
     timeoutMs: () => TIMEOUT_MS,

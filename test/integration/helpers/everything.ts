@@ -2,7 +2,6 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { ServerRequests } from '../../../src/ports/requests.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
@@ -28,16 +27,13 @@ export function connect(config: ServerConfig, requests: ServerRequests) {
   const logged = new LoggedLines();
   const folder = createTemporaryFolder();
   const log = (message: string) => logged.add(message);
-  const client = new McpClient(
-    async () =>
-      new Connections({
-        servers: async () => new Map([[SERVER, config]]),
-        log: { debug: log, info: log, warn: log, error: log },
-        timeoutMs: () => TIMEOUT_MS,
-        clientInfo: { name: 'filechat-integration', version: '1' },
-        requests,
-      }),
-  );
+  const client = new McpClient({
+    servers: async () => new Map([[SERVER, config]]),
+    log: { debug: log, info: log, warn: log, error: log },
+    timeoutMs: () => TIMEOUT_MS,
+    clientInfo: { name: 'filechat-integration', version: '1' },
+    requests,
+  });
   const call = async (
     tool: string,
     args: Readonly<Record<string, unknown>> = {},

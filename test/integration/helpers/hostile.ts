@@ -10,8 +10,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
+import { type ClientOptions, McpClient } from '../../../src/mcpClient.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { ToolCallOptions } from '../../../src/ports/tools.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
@@ -67,7 +66,7 @@ export interface RecordedMessage {
   readonly flooded?: number;
 }
 
-export interface HostilityOptions extends Partial<ConnectionsOptions> {
+export interface HostilityOptions extends Partial<ClientOptions> {
   readonly env?: StdioServer['env'];
 }
 
@@ -92,17 +91,14 @@ export async function face(
   const logged: string[] = [];
   const log = (message: string) => void logged.push(message);
   const face = { timeoutMs: TIMEOUT_MS, nowMs: 0 };
-  const client = new McpClient(
-    async () =>
-      new Connections({
-        servers: async () => servers,
-        log: { info: log, warn: log, error: log },
-        timeoutMs: () => face.timeoutMs,
-        clientInfo: { name: 'test', version: '1' },
-        now: () => face.nowMs,
-        ...options,
-      }),
-  );
+  const client = new McpClient({
+    servers: async () => servers,
+    log: { info: log, warn: log, error: log },
+    timeoutMs: () => face.timeoutMs,
+    clientInfo: { name: 'test', version: '1' },
+    now: () => face.nowMs,
+    ...options,
+  });
   t.after(() => client.dispose());
   const call: Hostility['call'] = async (server, tool, more = {}) => {
     const assets = new FolderAssets({ folder: await mkdtemp(join(folder.path, 'chat-')) }).beginResult();
@@ -113,19 +109,19 @@ export async function face(
 }
 
 export interface Opened {
-  readonly connections: Connections;
+  readonly connections: McpClient;
   readonly logged: readonly string[];
   /** How long a server may be silent; counts from the next start or call on. */
   timeoutMs: number;
   text(server: string, tool: string): Promise<string>;
 }
 
-/** Connections to any servers, closed when the test ends. */
+/** A client of any servers, closed when the test ends. */
 export function openAll(t: TestContext, servers: ReadonlyMap<string, ServerConfig>): Opened {
   const logged: string[] = [];
   const log = (message: string) => void logged.push(message);
   const settings = { timeoutMs: TIMEOUT_MS };
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: log, warn: log, error: log },
     timeoutMs: () => settings.timeoutMs,
@@ -133,7 +129,7 @@ export function openAll(t: TestContext, servers: ReadonlyMap<string, ServerConfi
   });
   t.after(() => connections.dispose());
   const text = async (server: string, tool: string) => {
-    const result = await connections.callTool({ id: 'c1', server, tool, arguments: {} });
+    const result = await connections.callToolRaw({ id: 'c1', server, tool, arguments: {} });
     return (result as { content: { text: string }[] }).content[0]?.text ?? '';
   };
   return Object.assign(settings, { connections, logged, text });

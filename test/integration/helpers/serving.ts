@@ -7,13 +7,13 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { type CallOptions, Connections } from '../../../src/mcp/pool/connections.ts';
+import { type CallOptions, McpClient } from '../../../src/mcpClient.ts';
 
 /** Long enough never to matter in a test that passes. */
 export const TIMEOUT_MS = 60_000;
 
 export interface Serving {
-  readonly connections: Connections;
+  readonly connections: McpClient;
   readonly logged: string[];
   /** May be changed while the test runs. */
   readonly servers: Map<string, ServerConfig>;
@@ -22,7 +22,7 @@ export interface Serving {
   text(name: string, args?: Record<string, unknown>): Promise<string>;
 }
 
-/** Connections that are closed when the test ends. Tools are named `server.tool`. */
+/** McpClient that are closed when the test ends. Tools are named `server.tool`. */
 export function serve(
   t: TestContext,
   config: Readonly<Record<string, ServerConfig>>,
@@ -31,7 +31,7 @@ export function serve(
   const servers = new Map(Object.entries(config));
   const logged: string[] = [];
   const write = (message: string) => logged.push(message);
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: write, warn: write, error: write },
     timeoutMs: () => timeoutMs,
@@ -40,7 +40,7 @@ export function serve(
   t.after(() => connections.dispose());
   const call: Serving['call'] = (name, args = {}, options = {}) => {
     const [server = '', tool = ''] = name.split('.');
-    return connections.callTool({ id: 'c1', server, tool, arguments: args }, options);
+    return connections.callToolRaw({ id: 'c1', server, tool, arguments: args }, options);
   };
   const text: Serving['text'] = async (name, args) => firstText(await call(name, args));
   return { connections, logged, servers, call, text };

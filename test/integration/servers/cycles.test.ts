@@ -11,7 +11,6 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import { until } from '../../kit/until.ts';
 import { hostileProcess, textOf } from '../helpers/hostile.ts';
@@ -129,15 +128,12 @@ async function liveAll(folder: string, marker: string): Promise<void> {
 
 function createClient(server: StdioServer): McpClient {
   const ignore = () => {};
-  return new McpClient(
-    async () =>
-      new Connections({
-        servers: async () => new Map([['s', server]]),
-        log: { info: ignore, warn: ignore, error: ignore },
-        timeoutMs: () => 60_000,
-        clientInfo: { name: 'test', version: '1' },
-      }),
-  );
+  return new McpClient({
+    servers: async () => new Map([['s', server]]),
+    log: { info: ignore, warn: ignore, error: ignore },
+    timeoutMs: () => 60_000,
+    clientInfo: { name: 'test', version: '1' },
+  });
 }
 
 /** What keeps this process from ending, by kind. */

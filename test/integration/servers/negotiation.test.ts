@@ -8,7 +8,7 @@ import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
-import type { ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
+import type { ClientOptions } from '../../../src/mcpClient.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
 import { eraServer, open } from '../helpers/eraServer.ts';
 import { TIMEOUT_MS } from '../helpers/serving.ts';
@@ -83,7 +83,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), ['start', 'server/discover', 'tools/list']);
     const state = (await connections.states()).get('s');
     assert.equal(state?.kind === 'ready' && state.about.protocol, '2026-07-28');
-    assert.deepEqual(await connections.callTool(CALL), {
+    assert.deepEqual(await connections.callToolRaw(CALL), {
       resultType: 'complete',
       ttlMs: 0,
       cacheScope: 'private',
@@ -153,7 +153,7 @@ describe('while a person is asked', () => {
     const connections = open(t, config, { requests: { elicit } });
     await connections.listTools();
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const call = connections.callTool(ask);
+    const call = connections.callToolRaw(ask);
     call.catch(() => {});
     await asked.promise;
     return {
@@ -172,7 +172,7 @@ describe('while a person is asked', () => {
 
   test('nor for a call that begins meanwhile', async (t) => {
     const { connections, call, answer: answerIt } = await start(t, 'asks');
-    const other = connections.callTool(CALL);
+    const other = connections.callToolRaw(CALL);
     t.mock.timers.tick(10 * TIMEOUT_MS);
     assert.match(JSON.stringify(await other), /first/);
     answerIt();
@@ -184,20 +184,16 @@ describe('while a person is asked', () => {
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
     // The answer has reached the server when this has.
-    await connections.callTool(CALL);
+    await connections.callToolRaw(CALL);
     t.mock.timers.tick(TIMEOUT_MS - 1);
-    await connections.callTool(CALL);
+    await connections.callToolRaw(CALL);
     t.mock.timers.tick(1);
     await assert.rejects(call, /there was no answer for 60 s/);
   });
 });
 
 /** One whole session, in which only the list of tools is asked for. */
-async function list(
-  t: TestContext,
-  config: ServerConfig,
-  options: Partial<ConnectionsOptions>,
-): Promise<void> {
+async function list(t: TestContext, config: ServerConfig, options: Partial<ClientOptions>): Promise<void> {
   const connections = open(t, config, options);
   assert.deepEqual((await connections.listTools()).failures, []);
   await connections.dispose();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Browser, RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../../../src/mcp/oauth/loopbackBrowser.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../../src/mcpClient.ts';
 import { MemoryStore } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
 import { firstText, TIMEOUT_MS } from '../helpers/serving.ts';
@@ -27,13 +27,14 @@ async function start(t: TestContext, given?: Browser) {
   const store = new MemoryStore();
   const connect = () => {
     const ignore = () => {};
-    const connections = new Connections({
+    const connections = new McpClient({
       servers: async () =>
         new Map([['notes', { kind: 'http', url: server.url, headers: { 'x-key': 'for the server only' } }]]),
       log: { info: ignore, warn: ignore, error: ignore },
       timeoutMs: () => TIMEOUT_MS,
       clientInfo: { name: 'test', version: '1' },
-      authorize: ({ url }, name) => new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
+      authorize: async ({ url }, name) =>
+        new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
     });
     t.after(() => connections.dispose());
     return connections;
@@ -48,9 +49,9 @@ describe('a server that wants a sign-in', () => {
     const { auth, pages, connect } = await start(t);
     const first = connect();
     assert.deepEqual((await first.listTools()).failures, []);
-    assert.equal(firstText(await first.callTool(CALL)), 'you');
+    assert.equal(firstText(await first.callToolRaw(CALL)), 'you');
     await first.dispose();
-    assert.equal(firstText(await connect().callTool(CALL)), 'you');
+    assert.equal(firstText(await connect().callToolRaw(CALL)), 'you');
     assert.equal(auth.authorizations.length, 1);
     assert.equal(pages.length, 1);
     assert.match(pages[0] ?? '', /You can close this page/);
@@ -59,7 +60,7 @@ describe('a server that wants a sign-in', () => {
   test('asks once when many calls come at the same time', async (t) => {
     const { auth, connect } = await start(t);
     const connections = connect();
-    const results = await Promise.all([1, 2, 3, 4].map(() => connections.callTool(CALL)));
+    const results = await Promise.all([1, 2, 3, 4].map(() => connections.callToolRaw(CALL)));
     assert.deepEqual(results.map(firstText), ['you', 'you', 'you', 'you']);
     assert.equal(auth.authorizations.length, 1);
   });
@@ -67,16 +68,16 @@ describe('a server that wants a sign-in', () => {
   test('refreshes a token that has ended in the middle, without a word', async (t) => {
     const { auth, connect } = await start(t);
     const connections = connect();
-    await connections.callTool(CALL);
+    await connections.callToolRaw(CALL);
     auth.revokeTokens();
-    assert.equal(firstText(await connections.callTool(CALL)), 'you');
+    assert.equal(firstText(await connections.callToolRaw(CALL)), 'you');
     assert.equal(auth.authorizations.length, 1);
   });
 
   test('gets more rights for a call that needs them', async (t) => {
     const { auth, server, connect } = await start(t);
     Object.assign(server, { scope: 'read', callScope: 'write' });
-    assert.equal(firstText(await connect().callTool(CALL)), 'you');
+    assert.equal(firstText(await connect().callToolRaw(CALL)), 'you');
     const scopes = auth.authorizations.map((url) => url.searchParams.get('scope'));
     assert.deepEqual(scopes, ['read', 'read write']);
   });
@@ -105,7 +106,7 @@ describe('a server that wants a sign-in', () => {
       keys.push(request.headers.get('x-key'));
       return handle(request);
     };
-    await connect().callTool(CALL);
+    await connect().callToolRaw(CALL);
     assert.deepEqual([...new Set(keys)], [null]);
   });
 });

@@ -7,20 +7,16 @@ import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
+import { type ClientOptions, McpClient } from '../../../src/mcpClient.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
 import { firstText, fromNpm, isAlive, scripted } from '../helpers/serving.ts';
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';
 
-function connect(
-  t: TestContext,
-  servers: Map<string, ServerConfig>,
-  options: Partial<ConnectionsOptions> = {},
-) {
+function connect(t: TestContext, servers: Map<string, ServerConfig>, options: Partial<ClientOptions> = {}) {
   const logged: string[] = [];
   const write = (line: string) => logged.push(line);
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: write, warn: write, error: write },
     timeoutMs: () => 60_000,
@@ -29,7 +25,7 @@ function connect(
   });
   t.after(() => connections.dispose());
   const call = (server: string, tool: string, signal?: AbortSignal) =>
-    connections.callTool({ id: 'c1', server, tool, arguments: {} }, { signal });
+    connections.callToolRaw({ id: 'c1', server, tool, arguments: {} }, { signal });
   return { connections, call, logged };
 }
 

@@ -97,7 +97,7 @@ describe('a large result over HTTP', () => {
   test('the last progress is told before the result, though they come together', async (t) => {
     const { connections } = await start(t, 'events');
     const told: (number | undefined)[] = [];
-    await connections.callTool(
+    await connections.callToolRaw(
       { id: 'c1', server: 'web', tool: 'progress', arguments: {} },
       { onProgress: ({ done }) => told.push(done) },
     );

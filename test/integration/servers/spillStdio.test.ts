@@ -175,7 +175,7 @@ describe('messages over stdio', () => {
   test('the last progress is told before the result, though they come together', async (t) => {
     const { connections } = start(t);
     const told: (number | undefined)[] = [];
-    await connections.callTool(
+    await connections.callToolRaw(
       { id: 'c1', server: 'a', tool: 'progress', arguments: {} },
       { onProgress: ({ done }) => told.push(done) },
     );

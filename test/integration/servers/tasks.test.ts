@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../../src/mcpClient.ts';
 import type { Elicitation, ElicitationAnswer } from '../../../src/ports/requests.ts';
 import { firstText, fromNpm, TIMEOUT_MS } from '../helpers/serving.ts';
 
@@ -13,7 +13,7 @@ function connect() {
   const asked: Elicitation[] = [];
   const ignore = () => {};
   const servers = new Map([[SERVER, fromNpm('@modelcontextprotocol/server-everything', 'stdio')]]);
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: ignore, warn: ignore, error: ignore },
     timeoutMs: () => TIMEOUT_MS,
@@ -29,7 +29,7 @@ function connect() {
     connections,
     asked,
     call: (tool: string, args: Record<string, unknown>, options = {}) =>
-      connections.callTool({ id: 'c1', server: SERVER, tool, arguments: args }, options),
+      connections.callToolRaw({ id: 'c1', server: SERVER, tool, arguments: args }, options),
   };
 }
 
