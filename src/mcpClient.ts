@@ -1,7 +1,7 @@
 import { readTail } from './assets/facts.ts';
 import { fileHolds } from './assets/folderIndex.ts';
 import { unlessAborted } from './base/async.ts';
-import { field, mapStrings } from './base/json.ts';
+import { defined, field, mapStrings } from './base/json.ts';
 import { showWithResult } from './mcp/apps/result.ts';
 import type { CallContext, Connection } from './mcp/connection/connection.ts';
 import {
@@ -11,6 +11,7 @@ import {
   collectTools,
   readContents,
 } from './mcp/lists/definitions.ts';
+import type { PageRequest } from './mcp/lists/pages.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
 import { type PoolOptions, type RunningServer, ServerPool } from './mcp/pool/pool.ts';
 import { SpillTable } from './mcp/spill/files.ts';
@@ -132,12 +133,12 @@ export class McpClient extends ServerPool implements ServerHost {
 
   async listResources(server: string, signal?: AbortSignal): Promise<ResourceList> {
     try {
-      const ask = await this.#asker(server, 'resources', signal);
-      const found = await collectResources(server, (cursor) => ask('resources/list', cursor));
-      const more = await collectTemplates(server, (cursor) => ask('resources/templates/list', cursor));
+      const request = await this.#pagesOf(server, 'resources', signal);
+      const found = await collectResources(server, request);
+      const more = await collectTemplates(server, request);
       this.#logNotices(server, [...found.notices, ...more.notices]);
       const failure = found.failure ?? more.failure;
-      return { resources: found.items, templates: more.items, ...(failure === undefined ? {} : { failure }) };
+      return { resources: found.items, templates: more.items, ...defined({ failure }) };
     } catch (error) {
       signal?.throwIfAborted();
       return { resources: [], templates: [], failure: sentence((error as Error).message) };
@@ -146,11 +147,10 @@ export class McpClient extends ServerPool implements ServerHost {
 
   async listPrompts(server: string, signal?: AbortSignal): Promise<PromptList> {
     try {
-      const ask = await this.#asker(server, 'prompts', signal);
-      const found = await collectPrompts(server, (cursor) => ask('prompts/list', cursor));
-      this.#logNotices(server, found.notices);
-      const { items: prompts, failure } = found;
-      return { prompts, ...(failure === undefined ? {} : { failure }) };
+      const request = await this.#pagesOf(server, 'prompts', signal);
+      const { items: prompts, notices, failure } = await collectPrompts(server, request);
+      this.#logNotices(server, notices);
+      return { prompts, ...defined({ failure }) };
     } catch (error) {
       signal?.throwIfAborted();
       return { prompts: [], failure: sentence((error as Error).message) };
@@ -224,8 +224,8 @@ export class McpClient extends ServerPool implements ServerHost {
       of.kind === 'prompt'
         ? { type: 'ref/prompt', name: of.prompt }
         : { type: 'ref/resource', uri: of.uriTemplate };
-    const context = others === undefined ? {} : { context: { arguments: others } };
-    const params = { ref, argument: { name: argument, value }, ...context };
+    const context = others && { arguments: others };
+    const params = { ref, argument: { name: argument, value }, ...defined({ context }) };
     try {
       const result = await this.read(server, { method: 'completion/complete', params }, { signal });
       const values = field(field(result, 'completion'), 'values');
@@ -271,10 +271,8 @@ export class McpClient extends ServerPool implements ServerHost {
     try {
       const running = await this.use(server);
       const { connection } = running;
-      const ask = this.#pages(connection);
-      const found = await collectTools(server, (cursor) => ask('tools/list', cursor), {
-        paramHeaders: connection.mirrorsHeaders,
-      });
+      const paramHeaders = connection.mirrorsHeaders;
+      const found = await collectTools(server, this.#pages(connection), { paramHeaders });
       this.#logNotices(server, found.notices);
       running.tools = new Map(found.items.map((tool) => [tool.tool, tool]));
       const reason = `The tools of server ${server} could not be listed: ${found.failure}`;
@@ -287,17 +285,17 @@ export class McpClient extends ServerPool implements ServerHost {
   }
 
   /** A server without the capability has empty lists. */
-  async #asker(server: string, what: 'resources' | 'prompts', signal?: AbortSignal): Promise<AskPage> {
+  async #pagesOf(server: string, what: 'resources' | 'prompts', signal?: AbortSignal): Promise<PageRequest> {
     signal?.throwIfAborted();
     const { connection } = await this.use(server, signal);
     return connection.offers[what] ? this.#pages(connection, signal) : async () => EMPTY_PAGE;
   }
 
-  #pages(connection: Connection, signal?: AbortSignal): AskPage {
+  #pages(connection: Connection, signal?: AbortSignal): PageRequest {
     const options = { timeoutMs: this.timeoutMs(), signal };
-    return async (method, cursor) => {
+    return async (method, params) => {
       try {
-        return await connection.request(method, cursor === undefined ? {} : { cursor }, options);
+        return await connection.request(method, params, options);
       } catch (error) {
         if (isUnknownMethod(error)) return EMPTY_PAGE;
         throw error;
@@ -324,8 +322,6 @@ export class McpClient extends ServerPool implements ServerHost {
     }
   }
 }
-
-type AskPage = (method: string, cursor: string | undefined) => Promise<unknown>;
 
 const EMPTY_PAGE = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
 

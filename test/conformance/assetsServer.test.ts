@@ -1,3 +1,4 @@
+import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import {
   REPORT_URI,
   startOverHttp,
 } from '../integration/helpers/assetsServer.ts';
-import { createTemporaryFolder } from '../integration/helpers/temporaryFolder.ts';
+
 import { startTokenProxy } from './tokenProxy.ts';
 
 /** The resources that the suite expects of a server, and those of ours that stand in for them. */

@@ -1,10 +1,11 @@
+import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { createTemporaryFolder } from '../integration/helpers/temporaryFolder.ts';
+
 
 /** What the protocol calls extensions, and why we do without them. */
 const LEFT_OUT: Readonly<Record<string, string>> = {

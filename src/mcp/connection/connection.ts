@@ -66,8 +66,6 @@ export type ConnectionState =
 
 /** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
-/** Shorter responses arrive at once and need no progress. */
-const MIN_REPORTED_BYTES = 1_000_000;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
@@ -193,7 +191,7 @@ export class Connection {
     const silence = startTimer(timeoutMs);
     const onArrival = (bytes: number) => {
       silence.restart();
-      if (bytes >= MIN_REPORTED_BYTES) onProgress?.({ bytes });
+      if (bytes > 0) onProgress?.({ bytes });
     };
     const ticket: Ticket = { method, spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../../base/base64.ts';
-import { field } from '../../base/json.ts';
+import { defined, field } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type {
   PromptArgument,
@@ -13,61 +13,48 @@ import { readToolApp } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';
 import {
-  type AskPage,
   type Collected,
   collectPages,
   MAX_TITLE_CHARS,
+  type PageRequest,
   pickIcon,
   readName,
   readTexts,
   shorten,
 } from './pages.ts';
 
-export interface ToolListOptions {
-  /** Arguments are also sent as headers: a tool that declares them incorrectly must not be called. */
-  readonly paramHeaders?: boolean;
-}
-
+/** With `paramHeaders`, arguments are also sent as headers: a tool that declares them incorrectly must not be called. */
 export function collectTools(
   server: string,
-  askPage: AskPage,
-  options: ToolListOptions = {},
+  request: PageRequest,
+  { paramHeaders = false } = {},
 ): Promise<Collected<ToolInfo>> {
-  return collectPages(
-    {
-      field: 'tools',
-      one: 'tool',
-      read: (definition) => readTool(server, definition, options),
-      key: ({ tool }) => tool,
-    },
-    askPage,
-  );
+  const read = (definition: unknown) => readTool(server, definition, paramHeaders);
+  return collectPages({ one: 'tool', read, key: ({ tool }) => tool }, request);
 }
 
 /** The tool, or the problem with its definition. */
-function readTool(server: string, definition: unknown, options: ToolListOptions): ToolInfo | string {
+function readTool(server: string, definition: unknown, paramHeaders: boolean): ToolInfo | string {
   const named = readName(definition);
   if (typeof named === 'string') return named;
   const inputSchema = field(definition, 'inputSchema') ?? { type: 'object' };
   const outputSchema = field(definition, 'outputSchema') ?? undefined;
-  const [input, output] = [inputProblem(inputSchema, options), schemaProblem(outputSchema)];
+  const [input, output] = [inputProblem(inputSchema, paramHeaders), schemaProblem(outputSchema)];
   const unusable = `${JSON.stringify(named.name)} cannot be used, because its`;
   if (input !== undefined) return `${unusable} input schema ${input}`;
   if (output !== undefined) return `${unusable} output schema ${output}`;
-  const icon = pickIcon(field(definition, 'icons'));
   return {
     server,
     tool: named.name,
     ...readTexts(definition),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...defined({ outputSchema, icon: pickIcon(field(definition, 'icons')) }),
     ...readHints(definition),
     ...readToolApp(definition),
-    ...(icon === undefined ? {} : { icon }),
   };
 }
 
-function inputProblem(schema: unknown, { paramHeaders = false }: ToolListOptions): string | undefined {
+function inputProblem(schema: unknown, paramHeaders: boolean): string | undefined {
   if (typeof schema !== 'object' || Array.isArray(schema)) return 'is not an object';
   const problem = schemaProblem(schema);
   if (problem !== undefined) return problem;
@@ -77,14 +64,13 @@ function inputProblem(schema: unknown, { paramHeaders = false }: ToolListOptions
 
 function readHints(definition: unknown): Pick<ToolInfo, 'readOnly' | 'destructive' | 'task'> {
   const annotations = field(definition, 'annotations');
-  const readOnly = field(annotations, 'readOnlyHint');
-  const destructive = field(annotations, 'destructiveHint');
   const task = field(field(definition, 'execution'), 'taskSupport');
-  return {
-    ...(typeof readOnly === 'boolean' ? { readOnly } : {}),
-    ...(typeof destructive === 'boolean' ? { destructive } : {}),
-    ...(task === 'required' || task === 'optional' ? { task } : {}),
-  };
+  const flag = (value: unknown) => (typeof value === 'boolean' ? value : undefined);
+  return defined({
+    readOnly: flag(field(annotations, 'readOnlyHint')),
+    destructive: flag(field(annotations, 'destructiveHint')),
+    task: task === 'required' || task === 'optional' ? task : undefined,
+  });
 }
 
 const MAX_URI_CHARS = 8 * 1024;
@@ -94,47 +80,27 @@ const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]{0
 const ADDRESS = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
 /** Sorted by priority; otherwise in the order of the server. */
-export async function collectResources(server: string, askPage: AskPage): Promise<Collected<ResourceInfo>> {
-  const collected = await collectPages<ResourceInfo>(
-    {
-      field: 'resources',
-      one: 'resource',
-      read: (definition) => readResource(server, definition),
-      key: ({ uri }) => uri,
-    },
-    askPage,
-  );
-  const items = collected.items.toSorted(
-    (a, b) => (b.priority ?? DEFAULT_PRIORITY) - (a.priority ?? DEFAULT_PRIORITY),
-  );
-  return { ...collected, items };
+export async function collectResources(
+  server: string,
+  request: PageRequest,
+): Promise<Collected<ResourceInfo>> {
+  const read = (definition: unknown) => readResource(server, definition);
+  const collected = await collectPages({ one: 'resource', read, key: ({ uri }) => uri }, request);
+  const priorityOf = ({ priority = DEFAULT_PRIORITY }: ResourceInfo) => priority;
+  return { ...collected, items: collected.items.toSorted((a, b) => priorityOf(b) - priorityOf(a)) };
 }
 
 /** The priority of a resource without one. */
 const DEFAULT_PRIORITY = 0.5;
 
-export function collectTemplates(server: string, askPage: AskPage): Promise<Collected<TemplateInfo>> {
-  return collectPages<TemplateInfo>(
-    {
-      field: 'resourceTemplates',
-      one: 'template',
-      read: (definition) => readTemplate(server, definition),
-      key: ({ uriTemplate }) => uriTemplate,
-    },
-    askPage,
-  );
+export function collectTemplates(server: string, request: PageRequest): Promise<Collected<TemplateInfo>> {
+  const read = (definition: unknown) => readTemplate(server, definition);
+  return collectPages({ one: 'template', read, key: ({ uriTemplate }) => uriTemplate }, request);
 }
 
-export function collectPrompts(server: string, askPage: AskPage): Promise<Collected<PromptInfo>> {
-  return collectPages<PromptInfo>(
-    {
-      field: 'prompts',
-      one: 'prompt',
-      read: (definition) => readPrompt(server, definition),
-      key: ({ prompt }) => prompt,
-    },
-    askPage,
-  );
+export function collectPrompts(server: string, request: PageRequest): Promise<Collected<PromptInfo>> {
+  const read = (definition: unknown) => readPrompt(server, definition);
+  return collectPages({ one: 'prompt', read, key: ({ prompt }) => prompt }, request);
 }
 
 function readResource(server: string, definition: unknown): ResourceInfo | string {
@@ -143,15 +109,16 @@ function readResource(server: string, definition: unknown): ResourceInfo | strin
   const size = field(definition, 'size');
   const ui = field(field(definition, '_meta'), 'ui');
   const priority = field(field(definition, 'annotations'), 'priority');
-  const icon = pickIcon(field(definition, 'icons'));
   return {
     server,
     uri,
     ...readAbout(definition, uri),
-    ...(Number.isSafeInteger(size) && Number(size) >= 0 ? { size: Number(size) } : {}),
-    ...(typeof priority === 'number' && priority >= 0 && priority <= 1 ? { priority } : {}),
-    ...(ui === undefined ? {} : { meta: { ui } }),
-    ...(icon === undefined ? {} : { icon }),
+    ...defined({
+      size: Number.isSafeInteger(size) && Number(size) >= 0 ? Number(size) : undefined,
+      priority: typeof priority === 'number' && priority >= 0 && priority <= 1 ? priority : undefined,
+      meta: ui === undefined ? undefined : { ui },
+      icon: pickIcon(field(definition, 'icons')),
+    }),
   };
 }
 
@@ -175,13 +142,12 @@ function readPrompt(server: string, definition: unknown): PromptInfo | string {
     const required = field(each, 'required') === true;
     if (!read.has(argument.name)) read.set(argument.name, { ...argument, ...readTexts(each), required });
   }
-  const icon = pickIcon(field(definition, 'icons'));
   return {
     server,
     prompt: named.name,
     ...readTexts(definition),
     arguments: [...read.values()],
-    ...(icon === undefined ? {} : { icon }),
+    ...defined({ icon: pickIcon(field(definition, 'icons')) }),
   };
 }
 
@@ -220,15 +186,13 @@ export function readContents(result: unknown, maxBytes: number): readonly Resour
 }
 
 function readItem(item: unknown): ResourceContents {
-  const [uri, mimeType, text, blob] = ['uri', 'mimeType', 'text', 'blob'].map((key) => field(item, key));
-  const meta = field(item, '_meta');
-  const about = {
-    uri: typeof uri === 'string' ? uri : '',
-    ...(typeof mimeType === 'string' ? { mimeType } : {}),
-    ...(meta === undefined ? {} : { meta }),
-  };
-  if (typeof text === 'string') return { ...about, data: text };
-  if (typeof blob !== 'string') throw new Error('The response of the server has neither text nor bytes.');
+  const [uri, mimeType, text, blob] = ['uri', 'mimeType', 'text', 'blob'].map((key) => {
+    const value = field(item, key);
+    return typeof value === 'string' ? value : undefined;
+  });
+  const about = { uri: uri ?? '', ...defined({ mimeType, meta: field(item, '_meta') }) };
+  if (text !== undefined) return { ...about, data: text };
+  if (blob === undefined) throw new Error('The response of the server has neither text nor bytes.');
   const decoded = decodeBase64(blob);
   if (!decoded.ok) throw new Error(`The bytes of the resource are invalid: ${decoded.reason}.`);
   return { ...about, data: decoded.bytes };

@@ -47,6 +47,8 @@ interface Slot {
   readonly opened: Promise<Connection>;
   /** The current attempt while opening. */
   connection: Connection | undefined;
+  /** Aborted with the reason when the slot is retired. */
+  readonly retired: AbortController;
   /** Undefined until an attempt has succeeded. */
   openedAtMs: number | undefined;
   /** The last listed definitions, by name. */
@@ -230,6 +232,7 @@ export class ServerPool {
       fingerprint,
       authorization: undefined,
       connection: undefined,
+      retired: new AbortController(),
       openedAtMs: undefined,
       tools: new Map(),
     };
@@ -238,6 +241,7 @@ export class ServerPool {
 
   async #open(slot: OpeningSlot, config: ServerConfig): Promise<Connection> {
     const { name, fingerprint } = slot;
+    const [nowMs, timeoutMs] = [this.#now(), this.timeoutMs()];
     // The SDK is large, so it is loaded only now. The slot is in place when inputs are requested.
     const [{ openServer }, { Connection }] = await Promise.all([
       import('./open.ts'),
@@ -251,9 +255,9 @@ export class ServerPool {
       }),
       knownProtocols: this.#knownProtocols,
       fingerprint,
-      nowMs: this.#now(),
-      timeoutMs: this.timeoutMs(),
-      isWanted: () => this.#isCurrent(slot),
+      nowMs,
+      timeoutMs,
+      signal: slot.retired.signal,
       connect: (server, knownProtocol) => {
         slot.connection = new Connection({
           ...server,
@@ -279,10 +283,6 @@ export class ServerPool {
     return (await this.#options.resolve?.(name, config)) ?? { config, secrets: [] };
   }
 
-  #isCurrent(slot: OpeningSlot): boolean {
-    return this.#slots.get(slot.name) === slot;
-  }
-
   #ready(slot: Slot): void {
     const { name } = slot;
     slot.openedAtMs = this.#now();
@@ -296,7 +296,7 @@ export class ServerPool {
 
   #failed(slot: OpeningSlot, reason: string): void {
     const { name } = slot;
-    if (!this.#isCurrent(slot)) return;
+    if (slot.retired.signal.aborted) return;
     const nowMs = this.#now();
     // The time of a failed start does not count as uptime.
     const livedMs = nowMs - (slot.openedAtMs ?? nowMs);
@@ -310,7 +310,7 @@ export class ServerPool {
   #changed(slot: OpeningSlot, what: ServerChange): void {
     const { name, connection } = slot;
     if (what !== 'state') this.#notify(name, what);
-    else if (connection?.state.kind === 'closed' && isDead(slot) && this.#isCurrent(slot)) {
+    else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired.signal.aborted) {
       this.#crashed(slot, connection.state.reason);
     }
   }
@@ -356,6 +356,7 @@ export class ServerPool {
     const slot = this.#slots.get(name);
     if (slot === undefined || slot !== expected) return Promise.resolve();
     this.#slots.delete(name);
+    slot.retired.abort(new Error(reason));
     slot.authorization?.cancel();
     const closed = Promise.resolve(slot.connection?.close(reason)).finally(() =>
       this.#closing.delete(closed),

@@ -8,6 +8,8 @@ import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
 const MIN_SPILLED_CHARS = 64 * 1024;
 /** A message of which more was dropped is considered endless. */
 export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
+/** Shorter responses arrive at once; their size is not reported. */
+const MIN_REPORTED_BYTES = 1_000_000;
 const REPORT_EVERY_MS = 250;
 /** The beginning of a string decides whether it can be base64. */
 const PROBE_CHARS = 256;
@@ -70,7 +72,11 @@ export class JsonFilter {
     }
     this.#received += chunk.length;
     if (!this.#position.isInResult) return;
-    this.#progress.run('', () => this.#options.requests.arrived(this.#position.id, this.#received));
+    const isLong = () => this.#received >= MIN_REPORTED_BYTES;
+    // By key, so that the first number is reported at once.
+    this.#progress.run(isLong() ? 'long' : 'short', () =>
+      this.#options.requests.arrived(this.#position.id, isLong() ? this.#received : 0),
+    );
   }
 
   /** Ends the current message. */

@@ -9,7 +9,7 @@ export interface Ticket {
   readonly method: string;
   /** Receives the long strings of the response. */
   readonly spills?: SpillTable | undefined;
-  /** Called a few times a second while a response arrives, with the number of bytes so far; 0 if that is not known. */
+  /** Called a few times a second while a response arrives, with its bytes so far; 0 if it is short or may be another's. */
   readonly onArrival?: ((bytes: number) => void) | undefined;
   /** The result as the server sent it. Absent until the response has arrived, and for methods without an empty result. */
   result?: unknown;

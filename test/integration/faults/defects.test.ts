@@ -2,8 +2,9 @@
  * The defects that were proven in chat.md 0.4.4, each as the smallest case that shows we do not have it. Those that
  * need an editor (1, 8, 9, 16, 17) are in test/host/suite/defects.test.ts. Longer proofs: 2 and 3 faults.test.ts,
  * 5 and 11 ../cli/chat.test.ts, 6 unit/mcpClient.test.ts and unit/assets/faults.test.ts, 7 unit/result/mediaSamples.test.ts,
- * 10 unit/loop/breaking.test.ts, 13 ../cli/models.test.ts, 14 ../servers/connections.test.ts, 15 ../servers/servers.test.ts.
+ * 10 unit/loop/breaking.test.ts, 13 ../cli/models.test.ts, 14 ../servers/client.test.ts, 15 ../servers/servers.test.ts.
  */
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -13,6 +14,7 @@ import { readModels } from '../../../src/model/config/models.ts';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import { modelTools } from '../../../src/model/request/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { breaksOff, call, HI, makes, result, says, scene } from '../../unit/loop/scriptedChat.ts';
 import { build, MemoryAttachments, show } from '../../unit/model/request/requests.ts';
 import { MemoryAssets } from '../../unit/result/memoryAssets.ts';
@@ -33,7 +35,6 @@ import {
 import { createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { recordedSample } from '../helpers/sampleServer.ts';
 import { freePort, isAlive, scripted, serve } from '../helpers/serving.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC';
 const never = new AbortController().signal;
@@ -230,14 +231,17 @@ describe('what was wrong with chat.md', { timeout: 600_000 }, () => {
   });
 
   it('chat.md defect 14: a list of tools is read page by page', async (t) => {
-    const { connections } = serve(t, { a: scripted('endless') });
-    assert.equal((await connections.listTools()).tools.length, 101);
+    const { client } = serve(t, { a: scripted('endless') });
+    assert.equal((await client.listTools()).tools.length, 101);
   });
 
   it('chat.md defect 14: a tool that tells its progress may take longer than the time limit', async (t) => {
-    const folder = createTemporaryFolder();
-    t.after(() => folder[Symbol.dispose]());
-    const { call: make } = serve(t, { sample: recordedSample(join(folder.path, 'record')) }, 3000);
+    const folder = temporaryFolder(t);
+    const { call: make } = serve(
+      t,
+      { sample: recordedSample(join(folder, 'record')) },
+      { timeoutMs: () => 3000 },
+    );
     let told = 0;
     await make('sample.slow', { seconds: 4, steps: 20 }, { onProgress: () => (told += 1) });
     assert.ok(told > 1);

@@ -1,4 +1,5 @@
 /** Faults 1 to 25: hostile results, each with the same oracles. What a folder or a disk can do is in test/unit/assets. */
+
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -12,7 +13,7 @@ import { FileDocument } from '../../../src/cli/fileDocument.ts';
 import { CONSENT_GIVEN } from '../../../src/cli/terminal.ts';
 import { ChatListener } from '../../../src/listener.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../../src/mcpClient.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 
 const SERVER = join(import.meta.dirname, '../fixtures/fault-server.mjs');
 const QUIET = { info() {}, warn() {}, error() {} };
@@ -105,7 +106,7 @@ const FAULTS: Readonly<Record<string, Expected>> = {
 };
 
 describe('hostile results', { concurrency: 1 }, () => {
-  const folder = createTemporaryFolder();
+  const folder = temporaryFolder({ after });
   let hits = 0;
   const canary = createServer((_, response) => {
     hits += 1;
@@ -125,7 +126,6 @@ describe('hostile results', { concurrency: 1 }, () => {
   after(async () => {
     await client.dispose();
     canary.close();
-    folder[Symbol.dispose]();
     assert.equal(hits, 0, 'Something asked the canary.');
   });
 
@@ -148,14 +148,14 @@ describe('hostile results', { concurrency: 1 }, () => {
 
   for (const [tool, expected] of Object.entries(FAULTS)) {
     it(`${tool.slice(1)}: ${expected.fault}`, async () => {
-      const chatFolder = join(folder.path, tool);
+      const chatFolder = join(folder, tool);
       const text = await call(tool, chatFolder);
       assertShown(text, expected);
       assertTurns(text);
       assertInert(text);
       await assertFiles(chatFolder, expected.files);
       assert.equal(Reflect.get({}, 'polluted'), undefined);
-      assert.match(await call('fine', join(folder.path, `${tool}-next`)), IMAGE(1));
+      assert.match(await call('fine', join(folder, `${tool}-next`)), IMAGE(1));
     });
   }
 });

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { repositoryPath } from './sampleServer.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
 
 export const PNG_BYTES = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -48,9 +48,8 @@ export interface Notes {
 }
 
 export function createNotes(t: Pick<TestContext, 'after'>): Notes {
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
-  const path = join(folder.path, 'served');
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'served');
   const write: Notes['write'] = (name, content) => {
     const at = join(path, name);
     mkdirSync(dirname(at), { recursive: true });
@@ -61,7 +60,7 @@ export function createNotes(t: Pick<TestContext, 'after'>): Notes {
   write(`notes/cmdassets/${REPORT}`, REPORT_TEXT);
   write(`notes/cmdassets/${LOOSE}`, '{"id":123}');
   write('ideas.chat.md', '# %% user\nThink of a harbour.\n');
-  return { path, around: folder.path, write };
+  return { path, around: folder, write };
 }
 
 /** As it is shipped; from its sources where nothing has been built. */

@@ -12,10 +12,10 @@ import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { until } from '../../kit/until.ts';
-import { hostileProcess, textOf } from '../helpers/hostile.ts';
+import { hostileProcess } from '../helpers/hostile.ts';
 import { isAlive } from '../helpers/serving.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 /** What one life leaves behind shows after two rounds as it does after ten. */
 const ROUNDS = 2;
@@ -84,19 +84,18 @@ const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Li
 
 test('servers that live in every way leave no process, no handle and no file', { skip }, async (t) => {
   const marker = randomUUID();
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
+  const folder = temporaryFolder(t);
   t.after(() => endAll(marker));
-  await liveAll(folder.path, marker);
+  await liveAll(folder, marker);
   const before = resources();
-  for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder.path, marker);
+  for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder, marker);
   assert.deepEqual(processesOf(marker), []);
   // What has been closed is gone a few turns of the loop later.
   await until(
     () => isSame(resources(), before),
     () => `There is ${JSON.stringify(resources())}, and there was ${JSON.stringify(before)}.`,
   );
-  assert.deepEqual(filesIn(folder.path), []);
+  assert.deepEqual(filesIn(folder), []);
 });
 
 describe('a host that is killed hard', { skip }, () => {
@@ -118,7 +117,8 @@ async function liveAll(folder: string, marker: string): Promise<void> {
       const client = createClient({ ...server, args: [...args, marker] });
       const call = async (tool: string) => {
         const assets = new FolderAssets({ folder: mkdtempSync(join(folder, 'chat-')) }).beginResult();
-        return textOf(await client.callTool({ id: 'c1', server: 's', tool, arguments: {} }, { assets }));
+        const { parts } = await client.callTool({ id: 'c1', server: 's', tool, arguments: {} }, { assets });
+        return parts.map((part) => (part.kind === 'text' ? part.text : `<${part.kind}>`)).join('\n');
       };
       await live({ client, call, marker });
       await client.dispose();

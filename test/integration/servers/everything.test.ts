@@ -14,11 +14,11 @@ import { fromNpm } from '../helpers/serving.ts';
 describe('server-everything over stdio', { concurrency: 1 }, () => {
   const user = new WillingUser();
   const { elicited, askedBy, model } = user;
-  const { client, call, show, logged, close } = connect(
+  const { client, call, show, logged } = connect(
+    { after },
     { ...fromNpm('@modelcontextprotocol/server-everything', 'stdio'), env: { GIVEN: 'yes' } },
     user,
   );
-  after(close);
 
   test('lists what is in the table here, and nothing else', async () => {
     const { tools, failures, instructions } = await client.listTools();
@@ -132,7 +132,12 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
       { onProgress: ({ message }) => told.push(message) },
     );
     assert.match(markdown, /^# Research Report: python \(snake\)$/m);
-    assert.equal(elicited.length, 1);
+    assert.deepEqual(
+      elicited.map(({ kind }) => kind),
+      ['form'],
+    );
+    assert.match(elicited[0]?.message ?? '', /"python" could have multiple interpretations/);
+    for (const message of told) assert.match(message ?? '', /^[A-Z][a-z]+ [a-z]+/);
     assert.ok(told.some((message) => message?.startsWith('Found multiple interpretations')));
   });
 
@@ -305,8 +310,8 @@ describe('server-everything and a careful user at a terminal', () => {
     },
     modelFor: async () => model,
   });
-  const { show, call, close } = connect(fromNpm('@modelcontextprotocol/server-everything', 'stdio'), careful);
-  after(close);
+  const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
+  const { show, call } = connect({ after }, everything, careful);
 
   for (const url of ['javascript:alert(1)', 'https://169.254.169.254/latest', 'http://evil.example/']) {
     test(`fault 41: ${url} is declined without a question`, async () => {

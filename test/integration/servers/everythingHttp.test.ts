@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, SERVER } from '../helpers/everything.ts';
 import { TOOLS, WillingUser } from '../helpers/everythingTools.ts';
-import { freePort, fromNpm, startAndAwait } from '../helpers/serving.ts';
+import { freePort, fromNpm, http, startAndAwait } from '../helpers/serving.ts';
 
 test('server-everything over Streamable HTTP', async (t) => {
   const port = await freePort();
   const config = fromNpm('@modelcontextprotocol/server-everything', 'streamableHttp');
   await startAndAwait(t, { ...config, env: { PORT: String(port) } }, /listening on port/);
   const url = `http://127.0.0.1:${port}/mcp`;
-  const session = connect({ kind: 'http', url, headers: {} }, new WillingUser());
-  t.after(session.close);
+  const session = connect(t, http(url), new WillingUser());
 
   const few = [
     'echo',

@@ -1,17 +1,16 @@
 /** How the first words with a server go, whatever revision it is of; and what is remembered for the next time. */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import type { ClientOptions } from '../../../src/mcpClient.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
-import { eraServer, open } from '../helpers/eraServer.ts';
-import { TIMEOUT_MS } from '../helpers/serving.ts';
+import { serveHttp } from '../../kit/http.ts';
+import { eraServer } from '../helpers/eraServer.ts';
+import { http, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const CALL = { id: 'c1', server: 's', tool: 'mixed', arguments: {} };
 
@@ -72,8 +71,8 @@ describe('a server over stdio', () => {
 
   test('of the newer revision is ready after one question, and loses nothing of what it sends', async (t) => {
     const { config, heard } = eraServer(t, 'modern');
-    const connections = open(t, config);
-    const { tools, failures } = await connections.listTools();
+    const { client } = serve(t, { s: config });
+    const { tools, failures } = await client.listTools();
     assert.deepEqual(failures, []);
     assert.deepEqual(
       tools.map(({ tool }) => tool),
@@ -81,9 +80,9 @@ describe('a server over stdio', () => {
       'one bad definition does not hide the good one',
     );
     assert.deepEqual(heard(), ['start', 'server/discover', 'tools/list']);
-    const state = (await connections.states()).get('s');
+    const state = (await client.states()).get('s');
     assert.equal(state?.kind === 'ready' && state.about.protocol, '2026-07-28');
-    assert.deepEqual(await connections.callToolRaw(CALL), {
+    assert.deepEqual(await client.callToolRaw(CALL), {
       resultType: 'complete',
       ttlMs: 0,
       cacheScope: 'private',
@@ -97,7 +96,7 @@ describe('a server over stdio', () => {
       structuredContent: { a: 1 },
       extra: true,
     });
-    const read = (method: string) => connections.read('s', { method, params: { uri: 'a:b', name: 'p' } });
+    const read = (method: string) => client.read('s', { method, params: { uri: 'a:b', name: 'p' } });
     assert.match(JSON.stringify(await read('resources/read')), /kept.*a:c/);
     assert.match(JSON.stringify(await read('prompts/get')), /kept.*hologram/);
   });
@@ -107,7 +106,7 @@ describe('a server over HTTP', () => {
   test('that knows only events is reached by them, and at once the next time', async (t) => {
     const site = await startOldSite(t);
     const knownProtocols = new InMemoryProtocols();
-    const config: ServerConfig = { kind: 'http', url: site.url, headers: {} };
+    const config = http(site.url);
     await list(t, config, { knownProtocols });
     assert.ok(site.refused() > 0);
     const refused = site.refused();
@@ -118,7 +117,7 @@ describe('a server over HTTP', () => {
   for (const status of [500, 502, 400, 404]) {
     test(`that answers the question with the status ${status} is greeted in the old way`, async (t) => {
       const heard: string[] = [];
-      const url = await startSite(t, async (request, response) => {
+      const url = await serveHttp(t, async (request, response) => {
         if (request.method !== 'POST') return void response.writeHead(405).end();
         const message = (await readJson(request)) as Message;
         heard.push(message.method);
@@ -128,7 +127,7 @@ describe('a server over HTTP', () => {
         else answer(response, message, known(message.params));
       });
       const knownProtocols = new InMemoryProtocols();
-      const config: ServerConfig = { kind: 'http', url, headers: {} };
+      const config = http(url);
       await list(t, config, { knownProtocols });
       assert.deepEqual([...new Set(heard)], GREETED);
       heard.length = 0;
@@ -150,15 +149,15 @@ describe('while a person is asked', () => {
       asked.resolve();
       return answered.promise;
     };
-    const connections = open(t, config, { requests: { elicit } });
-    await connections.listTools();
+    const { client } = serve(t, { s: config }, { requests: { elicit } });
+    await client.listTools();
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const call = connections.callToolRaw(ask);
+    const call = client.callToolRaw(ask);
     call.catch(() => {});
     await asked.promise;
     return {
       call,
-      connections,
+      client,
       answer: () => answered.resolve({ action: 'accept', content: { name: 'Ada' } }),
     };
   }
@@ -171,8 +170,8 @@ describe('while a person is asked', () => {
   });
 
   test('nor for a call that begins meanwhile', async (t) => {
-    const { connections, call, answer: answerIt } = await start(t, 'asks');
-    const other = connections.callToolRaw(CALL);
+    const { client, call, answer: answerIt } = await start(t, 'asks');
+    const other = client.callToolRaw(CALL);
     t.mock.timers.tick(10 * TIMEOUT_MS);
     assert.match(JSON.stringify(await other), /first/);
     answerIt();
@@ -180,13 +179,13 @@ describe('while a person is asked', () => {
   });
 
   test('and when they have answered, the server has its whole time again, but no more', async (t) => {
-    const { connections, call, answer: answerIt } = await start(t, 'asks and hangs');
+    const { client, call, answer: answerIt } = await start(t, 'asks and hangs');
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
     // The answer has reached the server when this has.
-    await connections.callToolRaw(CALL);
+    await client.callToolRaw(CALL);
     t.mock.timers.tick(TIMEOUT_MS - 1);
-    await connections.callToolRaw(CALL);
+    await client.callToolRaw(CALL);
     t.mock.timers.tick(1);
     await assert.rejects(call, /there was no answer for 60 s/);
   });
@@ -194,9 +193,9 @@ describe('while a person is asked', () => {
 
 /** One whole session, in which only the list of tools is asked for. */
 async function list(t: TestContext, config: ServerConfig, options: Partial<ClientOptions>): Promise<void> {
-  const connections = open(t, config, options);
-  assert.deepEqual((await connections.listTools()).failures, []);
-  await connections.dispose();
+  const { client } = serve(t, { s: config }, options);
+  assert.deepEqual((await client.listTools()).failures, []);
+  await client.dispose();
 }
 
 interface Message {
@@ -223,7 +222,7 @@ function answer(response: ServerResponse, { id }: Message, result: unknown): voi
 async function startOldSite(t: TestContext): Promise<{ readonly url: string; refused(): number }> {
   let refused = 0;
   let events: ServerResponse | undefined;
-  const url = await startSite(t, async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     if (request.method === 'GET') {
       events = response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('event: endpoint\ndata: /questions\n\n');
@@ -238,17 +237,4 @@ async function startOldSite(t: TestContext): Promise<{ readonly url: string; ref
     }
   });
   return { url, refused: () => refused };
-}
-
-async function startSite(
-  t: TestContext,
-  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<string> {
-  const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }

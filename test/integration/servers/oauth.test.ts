@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Browser, RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../../../src/mcp/oauth/loopbackBrowser.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
 import { MemoryStore } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
-import { firstText, TIMEOUT_MS } from '../helpers/serving.ts';
+import { firstText, http, serve } from '../helpers/serving.ts';
 
-/** Real servers on ports of this machine, and our own connections to the protected one. */
+/** Real servers on ports of this machine, and our own client to the protected one. */
 async function start(t: TestContext, given?: Browser) {
   const auth = await startSite(
     (origin) => new AuthServer(origin),
@@ -25,20 +24,15 @@ async function start(t: TestContext, given?: Browser) {
       open: async (url) => void pages.push(await (await fetch(url)).text()),
     });
   const store = new MemoryStore();
-  const connect = () => {
-    const ignore = () => {};
-    const connections = new McpClient({
-      servers: async () =>
-        new Map([['notes', { kind: 'http', url: server.url, headers: { 'x-key': 'for the server only' } }]]),
-      log: { info: ignore, warn: ignore, error: ignore },
-      timeoutMs: () => TIMEOUT_MS,
-      clientInfo: { name: 'test', version: '1' },
-      authorize: async ({ url }, name) =>
-        new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
-    });
-    t.after(() => connections.dispose());
-    return connections;
-  };
+  const connect = () =>
+    serve(
+      t,
+      { notes: http(server.url, { 'x-key': 'for the server only' }) },
+      {
+        authorize: async ({ url }, name) =>
+          new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
+      },
+    ).client;
   return { auth, server, pages, connect };
 }
 
@@ -59,18 +53,18 @@ describe('a server that wants a sign-in', () => {
 
   test('asks once when many calls come at the same time', async (t) => {
     const { auth, connect } = await start(t);
-    const connections = connect();
-    const results = await Promise.all([1, 2, 3, 4].map(() => connections.callToolRaw(CALL)));
+    const client = connect();
+    const results = await Promise.all([1, 2, 3, 4].map(() => client.callToolRaw(CALL)));
     assert.deepEqual(results.map(firstText), ['you', 'you', 'you', 'you']);
     assert.equal(auth.authorizations.length, 1);
   });
 
   test('refreshes a token that has ended in the middle, without a word', async (t) => {
     const { auth, connect } = await start(t);
-    const connections = connect();
-    await connections.callToolRaw(CALL);
+    const client = connect();
+    await client.callToolRaw(CALL);
     auth.revokeTokens();
-    assert.equal(firstText(await connections.callToolRaw(CALL)), 'you');
+    assert.equal(firstText(await client.callToolRaw(CALL)), 'you');
     assert.equal(auth.authorizations.length, 1);
   });
 

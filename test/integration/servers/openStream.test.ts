@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
-import { serve } from '../helpers/serving.ts';
+import { serveHttp } from '../../kit/http.ts';
+import { http, serve } from '../helpers/serving.ts';
 
-/** Servers answer this late to the request for the stream on which they ask things by themselves. */
+/** Delay before servers answer the request for the stream of their own requests. */
 const LATE_MS = 200;
 
 type Listen = (response: ServerResponse) => void;
@@ -41,14 +40,7 @@ async function startServer(t: TestContext, listen: Listen): Promise<string> {
     response.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' });
     response.end(id === undefined ? '' : JSON.stringify(body));
   };
-  const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return serveHttp(t, (request, response) => void answer(request, response));
 }
 
 describe('a tool is called only when its server can ask something meanwhile', () => {
@@ -63,14 +55,14 @@ describe('a tool is called only when its server can ask something meanwhile', ()
   for (const [what, listen, told] of CASES) {
     test(what, async (t) => {
       const url = await startServer(t, listen);
-      const { text } = serve(t, { late: { kind: 'http', url, headers: {} } });
+      const { text } = serve(t, { late: http(url) });
       assert.equal(await text('late.listening'), told);
     });
   }
 
   test('but one that answers nothing is not waited for for ever', async (t) => {
     const url = await startServer(t, () => {});
-    const { text } = serve(t, { late: { kind: 'http', url, headers: {} } });
+    const { text } = serve(t, { late: http(url) });
     assert.match(await text('late.listening'), /^(true|false)$/);
   });
 });

@@ -12,8 +12,8 @@ const http = (url: string, headers: Readonly<Record<string, string>> = {}) =>
 describe('a server over Streamable HTTP', () => {
   test('is listed and called, with the configured headers', async (t) => {
     const { url } = await startHttp(t);
-    const { connections, text } = serve(t, { web: http(url, { 'X-Key': 'k1' }) });
-    const { tools, failures } = await connections.listTools();
+    const { client, text } = serve(t, { web: http(url, { 'X-Key': 'k1' }) });
+    const { tools, failures } = await client.listTools();
     assert.deepEqual(failures, []);
     assert.ok(tools.some(({ tool }) => tool === 'headers'));
     assert.equal(JSON.parse(await text('web.headers'))['x-key'], 'k1');
@@ -52,8 +52,8 @@ describe('a server over Streamable HTTP', () => {
 
   test('that breaks off once is asked again, but no tool is called twice', async (t) => {
     const site = await startBreaking(t);
-    const { connections, call } = serve(t, { web: http(site.url) });
-    assert.deepEqual((await connections.listTools()).failures, []);
+    const { client, call } = serve(t, { web: http(site.url) });
+    assert.deepEqual((await client.listTools()).failures, []);
     await assert.rejects(call('web.ping'), /\/mcp closed the connection\. See the server's log/);
     const asked = ['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/call'];
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe('a server over Streamable HTTP', () => {
     const { url } = await startHttp(t);
     const first = serve(t, { web: http(url) });
     await first.text('web.ping');
-    await first.connections.dispose();
+    await first.client.dispose();
     const second = serve(t, { web: http(url) });
     assert.equal(JSON.parse(await second.text('web.ended')).length, 1);
   });
@@ -108,16 +108,16 @@ describe('an address that does not work is explained', () => {
   for (const [name, config, expected] of cases) {
     test(name, async (t) => {
       const { url } = await startHttp(t);
-      const { connections } = serve(t, { web: config(url) });
-      const { failures } = await connections.listTools();
+      const { client } = serve(t, { web: config(url) });
+      const { failures } = await client.listTools();
       assert.match(failures[0]?.reason ?? '', expected);
       assert.doesNotMatch(failures[0]?.reason ?? '', /secret/);
     });
   }
 
   test('nobody there', async (t) => {
-    const { connections } = serve(t, { web: http(`http://127.0.0.1:${await freePort()}/mcp`) });
-    const { failures } = await connections.listTools();
+    const { client } = serve(t, { web: http(`http://127.0.0.1:${await freePort()}/mcp`) });
+    const { failures } = await client.listTools();
     assert.match(
       failures[0]?.reason ?? '',
       /^Server web could not be reached: no server listens at http:\/\/127\.0\.0\.1:\d+\/mcp\. Start it or correct "url"\.$/,
@@ -125,8 +125,8 @@ describe('an address that does not work is explained', () => {
   });
 
   test('a port that is never asked', async (t) => {
-    const { connections } = serve(t, { web: http('http://127.0.0.1:9/mcp?token=secret') });
-    const { failures } = await connections.listTools();
+    const { client } = serve(t, { web: http('http://127.0.0.1:9/mcp?token=secret') });
+    const { failures } = await client.listTools();
     assert.equal(
       failures[0]?.reason,
       'Server web could not be reached: the request to http://127.0.0.1:9/mcp failed: bad port.',
@@ -135,8 +135,8 @@ describe('an address that does not work is explained', () => {
 
   test('a web site that is no MCP server', async (t) => {
     const url = await startSite(t);
-    const { connections } = serve(t, { web: http(url), old: { kind: 'sse', url, headers: {} } });
-    const { failures } = await connections.listTools();
+    const { client } = serve(t, { web: http(url), old: { kind: 'sse', url, headers: {} } });
+    const { failures } = await client.listTools();
     assert.match(failures[0]?.reason ?? '', /answers, but not as an MCP server/);
     assert.equal(failures.length, 2);
   });
@@ -151,8 +151,8 @@ describe('a server of the older protocol, over events', () => {
   };
 
   test('is listed and called', async (t) => {
-    const { connections, call } = await start(t);
-    assert.deepEqual((await connections.listTools()).failures, []);
+    const { client, call } = await start(t);
+    assert.deepEqual((await client.listTools()).failures, []);
     assert.equal(firstText(await call('old.echo', { message: 'hi' })), 'Echo: hi');
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
@@ -12,10 +12,11 @@ import { ChatListener } from '../../../src/listener.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { assertEveryBlockKept } from '../helpers/checkBlocks.ts';
-import { type Arguments, openSession, type Session } from '../helpers/connect.ts';
-import { type HttpSample, readRecord, recordedSample, startSampleOverHttp } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { openSession, type Session } from '../helpers/connect.ts';
+import { readRecord, recordedSample, startSampleOverHttp } from '../helpers/sampleServer.ts';
+import type { Arguments } from '../helpers/serving.ts';
 
 interface Expected {
   readonly tool: string;
@@ -38,28 +39,15 @@ function readExpected(): readonly Expected[] {
 const STAMP = /(?<=cmdassets\/tool-[a-z]+-)\d{8}-\d{6}-[A-Za-z0-9]{8,}(?=-\d+\.)/g;
 
 const expected = readExpected();
-const folder = createTemporaryFolder();
-let web: HttpSample;
-before(async () => {
-  web = await startSampleOverHttp();
-});
-after(async () => {
-  await web.stop();
-  folder[Symbol.dispose]();
-});
-
-const transports: readonly (readonly [name: string, config: () => ServerConfig])[] = [
-  ['stdio', () => recordedSample(join(folder.path, 'stdio'))],
-  ['Streamable HTTP', () => web.config],
+const folder = temporaryFolder({ after });
+const transports: readonly (readonly [name: string, config: ServerConfig])[] = [
+  ['stdio', recordedSample(join(folder, 'stdio'))],
+  ['Streamable HTTP', await startSampleOverHttp({ after })],
 ];
 
 for (const [transport, config] of transports) {
   describe(`the sample server over ${transport}`, () => {
-    let session: Session;
-    before(() => {
-      session = openSession({ sample: config() });
-    });
-    after(() => session.close());
+    const session = openSession({ after }, { sample: config });
 
     it('has the tools whose results are expected below', async () => {
       const { tools, failures } = await session.client.listTools();
@@ -126,8 +114,8 @@ describe('an aborted call of the sample server', () => {
   });
 
   async function leavesAfterAbort(round: number): Promise<boolean> {
-    const record = join(folder.path, `aborted-${round}`);
-    const session = openSession({ sample: recordedSample(record) });
+    const record = join(folder, `aborted-${round}`);
+    const session = openSession({ after }, { sample: recordedSample(record) });
     const stop = new AbortController();
     const slow = session.call(
       'sample.slow',
@@ -136,14 +124,13 @@ describe('an aborted call of the sample server', () => {
     );
     await assert.rejects(slow);
     await session.call('sample.weather');
-    await session.close();
+    await session.client.dispose();
     return readRecord(record).every(({ leftByItself }) => leftByItself);
   }
 });
 
 describe('a hostile result in a chat file', () => {
-  const session = openSession({ sample: recordedSample(join(folder.path, 'hostile')) });
-  after(() => session.close());
+  const session = openSession({ after }, { sample: recordedSample(join(folder, 'hostile')) });
 
   const chats: Readonly<Record<string, string>> = {
     'a new chat': '# %% user\n',
@@ -177,7 +164,7 @@ describe('a hostile result in a chat file', () => {
 
 /** Calls a tool in a chat file as the command line does, and reads the file again. */
 async function callInChat(session: Session, before: string, tool: string) {
-  const chatFolder = await mkdtemp(join(session.folder, 'chat-'));
+  const chatFolder = await mkdtemp(join(folder, 'chat-'));
   const path = join(chatFolder, 'a.chat.md');
   await writeFile(path, before);
   const ignore = () => {};

@@ -7,6 +7,7 @@ import type { Spill } from '../../../../src/ports/results.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
 const RUNS = 500;
+const MB = 1_000_000;
 
 interface Dialect {
   readonly url: boolean;
@@ -117,28 +118,31 @@ test('a response is reported at once, then a few times a second, including its l
     requests: {
       tableFor: () => undefined,
       assign: async () => {},
-      arrived: (id, bytes) => reported.push(`${id} ${bytes}`),
+      arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
     },
   });
-  const push = (bytes: number, start = '') => filter.push(Buffer.from(start.padEnd(bytes)));
-  await push(100, '{"method":"x","params":"');
+  const push = (megabytes: number, start = '') => filter.push(Buffer.from(start.padEnd(megabytes * MB)));
+  const told = () => reported.splice(0);
+  await push(2, '{"method":"x","params":"');
   await filter.end();
-  assert.deepEqual(reported, [], 'only responses are reported');
-  await push(100, '{"id":7,"result":"');
-  await push(50);
-  await push(30);
-  assert.deepEqual(reported.splice(0), ['7 100']);
+  assert.deepEqual(told(), [], 'only responses are reported');
+  await push(0.9, '{"id":7,"result":"');
+  assert.deepEqual(told(), ['7 0'], 'without the size of a short one');
+  await push(0.3);
+  await push(0.5);
+  await push(0.3);
+  assert.deepEqual(told(), ['7 1.2']);
   t.mock.timers.tick(250);
-  assert.deepEqual(reported.splice(0), ['7 180']);
+  assert.deepEqual(told(), ['7 2']);
   t.mock.timers.tick(1_000);
-  assert.deepEqual(reported.splice(0), []);
-  await push(100);
-  await push(100);
+  assert.deepEqual(told(), []);
+  await push(1);
+  await push(1);
   await filter.end();
   t.mock.timers.tick(1_000);
-  assert.deepEqual(reported.splice(0), ['7 280'], 'nothing after the end of a message');
-  await push(50, '{"result":"');
-  assert.deepEqual(reported, ['undefined 50'], 'each message is counted from zero');
+  assert.deepEqual(told(), ['7 3'], 'nothing after the end of a message');
+  await push(0.5, '{"result":"');
+  assert.deepEqual(told(), ['undefined 0'], 'each message is counted from zero');
 });
 
 describe('long base64 strings become files, and nothing else changes', () => {
