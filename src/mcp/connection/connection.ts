@@ -1,22 +1,20 @@
 import {
   type Client,
-  type Implementation,
   LOG_LEVEL_META_KEY,
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
 import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
+import { defined } from '../../base/json.ts';
 import type { Log } from '../../ports/document.ts';
-import type { ServerRequests } from '../../ports/requests.ts';
-import type { LogLevel, ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
+import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { pickIcon } from '../lists/pages.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/files.ts';
 import { PendingRequests, type Ticket } from '../spill/tickets.ts';
-import { createClient } from './clientSetup.ts';
+import { aboutServer, createClient, type Level, offersOf, type SdkClientOptions } from './clientSetup.ts';
 import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
@@ -25,24 +23,16 @@ import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
 
-export interface ConnectionOptions {
-  readonly name: string;
+export interface ConnectionOptions extends SdkClientOptions {
   /** With all inputs resolved. */
   readonly config: ServerConfig;
   /** Values to mask in messages and logs. */
   readonly secrets: readonly string[];
-  readonly clientInfo: Implementation;
   readonly log: Log;
-  readonly requests: ServerRequests;
-  /** The chats with pending calls, the latest first. */
-  readonly chats: () => readonly string[];
-  readonly apps: boolean;
   readonly knownProtocol: KnownProtocol | undefined;
   readonly authorization: RemoteAuthorization | undefined;
   readonly guard: ProcessGuard;
   readonly maxDroppedBytes: number | undefined;
-  readonly onChange: (what: ServerChange) => void;
-  readonly onUpdated: (uri: string) => void;
 }
 
 export interface CallContext {
@@ -81,7 +71,7 @@ const ANYTHING: StandardSchemaV1<unknown, unknown> = {
 export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
-  readonly #pending = new PendingRequests();
+  readonly #pending: PendingRequests;
   readonly #channel: Channel;
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
@@ -99,17 +89,22 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const { config, secrets, authorization, guard, maxDroppedBytes } = options;
     this.#options = options;
+    this.#pending = new PendingRequests(maxDroppedBytes);
     this.#mask = createMask(config, secrets);
     this.#channel = createChannel(config, {
       requests: this.#pending,
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
       guard,
-      maxDroppedBytes,
     });
     this.#stderr =
       this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
-    this.#client = this.#createClient();
+    this.#client = createClient({
+      ...options,
+      timers: this.#timers,
+      onLog: (level, message) => this.#logLimited(level, message),
+      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+    });
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
       onGap: options.onUpdated,
@@ -201,14 +196,10 @@ export class Connection {
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
           silence.restart();
-          onProgress?.({
-            done: progress,
-            ...(message === undefined ? {} : { message }),
-            ...(total === undefined ? {} : { total }),
-          });
+          onProgress?.({ done: progress, ...defined({ message, total }) });
         },
         signal: AbortSignal.any(signals),
-        ...(headers === undefined ? {} : { headers: { ...headers } }),
+        ...(headers && { headers: { ...headers } }),
       });
     try {
       const result = await this.#timers.run([limit, silence], signal, () => this.#pending.run(ticket, send));
@@ -255,21 +246,6 @@ export class Connection {
     this.#timers.cancelPrompts(new Error(reason));
     this.#closing ??= this.#shutDown();
     return this.#closing;
-  }
-
-  #createClient(): Client {
-    const { clientInfo, requests, apps, name, chats, onChange, onUpdated } = this.#options;
-    return createClient({
-      clientInfo,
-      requests,
-      apps,
-      askedBy: () => ({ server: name, chats: chats() }),
-      timers: this.#timers,
-      onLog: (level, message) => this.#logLimited(LEVELS.get(level) ?? 'info', oneLine(message)),
-      onChange,
-      onUpdated,
-      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
-    });
   }
 
   /** Over HTTP the probe has no timeout of its own, because a sign-in may precede the response. */
@@ -346,50 +322,13 @@ export class Connection {
   }
 
   /** Limits the lines of a server that logs without end. */
-  #logLimited(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+  #logLimited(level: Level, message: string): void {
     const decision = this.#logLimit.take(performance.now());
     if (decision === 'log') this.#log(level, message);
     else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
   }
 
-  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+  #log(level: Level, message: string): void {
     this.#options.log[level]?.(this.#mask(message));
   }
-}
-
-/** The protocol's log levels as ours. */
-const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
-  ['debug', 'debug'],
-  ['warning', 'warn'],
-  ['error', 'error'],
-  ['critical', 'error'],
-  ['alert', 'error'],
-  ['emergency', 'error'],
-]);
-
-function aboutServer(client: Client): ServerAbout {
-  const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
-  const instructions = client.getInstructions();
-  const icon = pickIcon(icons);
-  return {
-    name: oneLine(name),
-    version: oneLine(version),
-    protocol: client.getNegotiatedProtocolVersion() ?? '',
-    offers: offersOf(client),
-    ...(title === undefined ? {} : { title: oneLine(title) }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(icon === undefined ? {} : { icon }),
-  };
-}
-
-function offersOf(client: Client): ServerOffers {
-  const { tools, resources, prompts, completions, logging } = client.getServerCapabilities() ?? {};
-  return {
-    tools: tools !== undefined,
-    resources: resources !== undefined,
-    subscriptions: resources?.subscribe === true,
-    prompts: prompts !== undefined,
-    completions: completions !== undefined,
-    logging: logging !== undefined,
-  };
 }

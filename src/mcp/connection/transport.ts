@@ -38,7 +38,6 @@ export interface ChannelOptions {
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
   readonly guard?: ProcessGuard | undefined;
-  readonly maxDroppedBytes?: number | undefined;
 }
 
 export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
@@ -176,11 +175,11 @@ function unanswered(id: RequestId): JSONRPCMessage {
 
 function transportOptions(
   config: RemoteServer,
-  { requests, auth, maxDroppedBytes }: ChannelOptions,
+  { requests, auth }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createRetryingFetch(createSpillingFetch({ requests, maxDroppedBytes })),
+    fetch: createRetryingFetch(createSpillingFetch(requests)),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

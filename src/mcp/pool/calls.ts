@@ -5,7 +5,7 @@ import {
   ProtocolError,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
-import { field, isObject } from '../../base/json.ts';
+import { field } from '../../base/json.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import type { CallContext } from '../connection/connection.ts';
@@ -156,88 +156,67 @@ export async function callAsTask(request: SendRequest, options: TaskOptions): Pr
   signal?.throwIfAborted();
   const answer = await request('tools/call', { ...params, task: { ttl: TTL_MS } }, { signal, onProgress });
   // A server may ignore the task parameter and return the result.
-  if (!isObject(answer) || answer['task'] === undefined) return answer;
-  return new RunningTask(request, options).follow(answer['task']);
+  const created = field(answer, 'task');
+  if (created === undefined) return answer;
+  const taskId = readTaskId(created);
+  let state: TaskState | undefined;
+  try {
+    state = await pollTask(request, options, taskId, created);
+    return await fetchTaskResult(request, options, taskId, state);
+  } catch (error) {
+    // Cancel unfinished tasks; no client is waiting. A failure has no consequence.
+    if (state === undefined || state.status === 'input_required') {
+      request('tasks/cancel', { taskId }, {}).catch(() => {});
+    }
+    signal?.throwIfAborted();
+    throw error;
+  }
 }
 
-type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 
 interface TaskState {
-  readonly status: TaskStatus;
+  readonly status: (typeof STATUSES)[number];
   readonly message?: string;
   readonly pollMs: number;
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>([
-  'working',
-  'input_required',
-  'completed',
-  'failed',
-  'cancelled',
-]);
-
-class RunningTask {
-  readonly #request: SendRequest;
-  readonly #options: TaskOptions;
-  #lastMessage: string | undefined;
-
-  constructor(request: SendRequest, options: TaskOptions) {
-    this.#request = request;
-    this.#options = options;
-  }
-
-  async follow(created: unknown): Promise<unknown> {
-    const { signal } = this.#options;
-    const taskId = readTaskId(created);
-    let state: TaskState | undefined;
-    try {
-      state = await this.#poll(taskId, created);
-      return await this.#fetchResult(taskId, state);
-    } catch (error) {
-      // Cancel unfinished tasks; no client is waiting.
-      if (state === undefined || state.status === 'input_required') this.#cancel(taskId);
-      signal?.throwIfAborted();
-      throw error;
-    }
-  }
-
-  /** Resolves when the task has ended or requires input, which the server requests during `tasks/result`. */
-  async #poll(taskId: string, created: unknown): Promise<TaskState> {
-    const { signal, wait = pause } = this.#options;
-    let state = this.#read(created);
-    for (let waitedMs = 0; state.status === 'working'; waitedMs += state.pollMs) {
-      if (waitedMs > MAX_WAITED_MS) throw new Error('its task did not end within a day');
-      await wait(state.pollMs, signal);
-      signal?.throwIfAborted();
-      state = this.#read(await this.#request('tasks/get', { taskId }, { signal }));
-    }
-    return state;
-  }
-
-  async #fetchResult(taskId: string, { status, message }: TaskState): Promise<unknown> {
-    const { signal, onProgress } = this.#options;
-    const patient = status === 'input_required';
-    try {
-      return await this.#request('tasks/result', { taskId }, { signal, onProgress, patient });
-    } catch (error) {
-      if (status !== 'failed' && status !== 'cancelled') throw error;
-      const verb = status === 'failed' ? 'its task failed' : 'the server cancelled its task';
-      throw new Error(`${verb}: ${message ?? oneLine((error as Error).message)}`, { cause: error });
-    }
-  }
-
-  /** A failure has no consequence, so it is ignored. */
-  #cancel(taskId: string): void {
-    this.#request('tasks/cancel', { taskId }, {}).catch(() => {});
-  }
-
-  #read(task: unknown): TaskState {
+/** Resolves when the task has ended or requires input, which the server requests during `tasks/result`. */
+async function pollTask(
+  request: SendRequest,
+  { signal, onProgress, wait = pause }: TaskOptions,
+  taskId: string,
+  created: unknown,
+): Promise<TaskState> {
+  let lastMessage: string | undefined;
+  let task = created;
+  for (let waitedMs = 0; ; ) {
     const state = readTask(task);
-    if (state.message !== undefined && state.message !== this.#lastMessage) {
-      this.#lastMessage = state.message;
-      this.#options.onProgress?.({ message: state.message });
-    }
-    return state;
+    const { status, message, pollMs } = state;
+    if (message !== undefined && message !== lastMessage) onProgress?.({ message });
+    lastMessage = message ?? lastMessage;
+    if (status !== 'working') return state;
+    if (waitedMs > MAX_WAITED_MS) throw new Error('its task did not end within a day');
+    await wait(pollMs, signal);
+    signal?.throwIfAborted();
+    task = await request('tasks/get', { taskId }, { signal });
+    waitedMs += pollMs;
+  }
+}
+
+async function fetchTaskResult(
+  request: SendRequest,
+  { signal, onProgress }: TaskOptions,
+  taskId: string,
+  { status, message }: TaskState,
+): Promise<unknown> {
+  const patient = status === 'input_required';
+  try {
+    return await request('tasks/result', { taskId }, { signal, onProgress, patient });
+  } catch (error) {
+    if (status !== 'failed' && status !== 'cancelled') throw error;
+    const verb = status === 'failed' ? 'its task failed' : 'the server cancelled its task';
+    throw new Error(`${verb}: ${message ?? oneLine((error as Error).message)}`, { cause: error });
   }
 }
 
@@ -253,9 +232,10 @@ function readTaskId(task: unknown): string {
 }
 
 function readTask(task: unknown): TaskState {
-  const status = field(task, 'status');
-  if (!STATUSES.has(status)) {
-    const shown = oneLine((JSON.stringify(status) ?? 'nothing').slice(0, 100));
+  const given = field(task, 'status');
+  const status = STATUSES.find((each) => each === given);
+  if (status === undefined) {
+    const shown = oneLine((JSON.stringify(given) ?? 'nothing').slice(0, 100));
     throw new Error(
       `it reports ${shown} as the status of its task, not one such as “working” or “completed”`,
     );
@@ -264,11 +244,10 @@ function readTask(task: unknown): TaskState {
   const interval = field(task, 'pollInterval');
   const pollMs = typeof interval === 'number' && interval > 0 ? interval : DEFAULT_POLL_MS;
   return {
-    status: status as TaskStatus,
+    status,
     pollMs: Math.min(Math.max(Math.round(pollMs), MIN_POLL_MS), MAX_POLL_MS),
-    ...(typeof message === 'string' && message.trim() !== ''
-      ? { message: oneLine(message.slice(0, MAX_MESSAGE_CHARS)) }
-      : {}),
+    ...(typeof message === 'string' &&
+      message.trim() !== '' && { message: oneLine(message.slice(0, MAX_MESSAGE_CHARS)) }),
   };
 }
 

@@ -99,8 +99,8 @@ export class ServerPool {
   /** Resolves to the running server; starts it if necessary. */
   protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
     const servers = await this.#options.servers();
-    for (const removed of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
-      void this.#retire(removed, 'it was removed from the configuration');
+    for (const slot of this.#slots.values()) {
+      if (!servers.has(slot.name)) void this.#retire(slot, 'it was removed from the configuration');
     }
     const config = servers.get(name);
     if (config === undefined) {
@@ -114,7 +114,7 @@ export class ServerPool {
   }
 
   protected resetBackoff(name: string): void {
-    this.#backoffOf(name).reset();
+    this.#backoffs.delete(name);
   }
 
   protected running(): readonly (readonly [string, Connection])[] {
@@ -146,7 +146,7 @@ export class ServerPool {
 
   async stop(server: string): Promise<void> {
     this.resetBackoff(server);
-    await this.#retire(server, 'it was stopped');
+    await this.#retire(this.#slots.get(server), 'it was stopped');
     this.#notify(server, 'state');
   }
 
@@ -157,7 +157,7 @@ export class ServerPool {
     for (const [name, slot] of this.#slots) {
       const config = servers.get(name);
       if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
-      void this.#retire(name, 'its configuration was changed', slot);
+      void this.#retire(slot, 'its configuration was changed');
       this.#notify(name, 'state');
     }
   }
@@ -202,7 +202,7 @@ export class ServerPool {
   /** Closes all servers; resolves when none of their processes is left. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    for (const name of [...this.#slots.keys()]) void this.#retire(name, 'Filechat is closing');
+    for (const slot of this.#slots.values()) void this.#retire(slot, 'Filechat is closing');
     await Promise.all(this.#closing);
     await this.#guard.dispose();
   }
@@ -213,7 +213,7 @@ export class ServerPool {
     const old = this.#slots.get(name);
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (old !== undefined && old.fingerprint !== fingerprint) this.resetBackoff(name);
-    void this.#retire(name, 'its configuration was changed');
+    void this.#retire(old, 'its configuration was changed');
     const refusal = this.#backoffOf(name).refusal(this.#now());
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
@@ -302,7 +302,7 @@ export class ServerPool {
     const livedMs = nowMs - (slot.openedAtMs ?? nowMs);
     this.#backoffOf(name).failed(reason, { nowMs, livedMs });
     this.#options.log.error(reason);
-    void this.#retire(name, reason, slot);
+    void this.#retire(slot, reason);
     this.#notify(name, 'state');
   }
 
@@ -347,22 +347,17 @@ export class ServerPool {
     return (this.#options.now ?? Date.now)();
   }
 
-  /** Closes a server, unless its slot was replaced. Resolves when its process is gone. */
-  #retire(
-    name: string,
-    reason: string,
-    expected: OpeningSlot | undefined = this.#slots.get(name),
-  ): Promise<void> {
-    const slot = this.#slots.get(name);
-    if (slot === undefined || slot !== expected) return Promise.resolve();
-    this.#slots.delete(name);
+  /** Closes a server. Resolves when its process is gone. */
+  async #retire(slot: OpeningSlot | undefined, reason: string): Promise<void> {
+    if (slot === undefined || slot.retired.signal.aborted) return;
+    this.#slots.delete(slot.name);
     slot.retired.abort(new Error(reason));
     slot.authorization?.cancel();
     const closed = Promise.resolve(slot.connection?.close(reason)).finally(() =>
       this.#closing.delete(closed),
     );
     this.#closing.add(closed);
-    return closed;
+    await closed;
   }
 }
 

@@ -6,8 +6,6 @@ import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;
-/** A message of which more was dropped is considered endless. */
-export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** Shorter responses arrive at once; their size is not reported. */
 const MIN_REPORTED_BYTES = 1_000_000;
 const REPORT_EVERY_MS = 250;
@@ -19,11 +17,7 @@ const MAYBE_DATA_URL = /^(?:d|da|dat|data|data:[^,]*)$/i;
 const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-export interface JsonFilterOptions {
-  readonly requests: Pick<PendingRequests, 'tableFor' | 'assign' | 'arrived'>;
-  readonly minSpilledChars?: number | undefined;
-  readonly maxDroppedBytes?: number | undefined;
-}
+type FilterRequests = Pick<PendingRequests, 'tableFor' | 'assign' | 'arrived' | 'maxDroppedBytes'>;
 
 export type FilteredMessage =
   | { readonly kind: 'message'; readonly json: Buffer }
@@ -34,7 +28,8 @@ export type FilteredMessage =
  * moved to files and replaced by placeholders. Everything else is unchanged.
  */
 export class JsonFilter {
-  readonly #options: JsonFilterOptions;
+  readonly #requests: FilterRequests;
+  readonly #minSpilledChars: number;
   readonly #out = new ByteList(MAX_MESSAGE_BYTES);
   readonly #position = new JsonPosition((id) => this.#endOfMessage(id));
   readonly #progress = new Throttle(REPORT_EVERY_MS);
@@ -53,12 +48,13 @@ export class JsonFilter {
   #dropped = 0;
   #lastId: number | undefined;
 
-  constructor(options: JsonFilterOptions) {
-    this.#options = options;
+  constructor(requests: FilterRequests, minSpilledChars = MIN_SPILLED_CHARS) {
+    this.#requests = requests;
+    this.#minSpilledChars = minSpilledChars;
   }
 
   get isEndless(): boolean {
-    return this.#dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES);
+    return this.#dropped > this.#requests.maxDroppedBytes;
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -75,7 +71,7 @@ export class JsonFilter {
     const isLong = () => this.#received >= MIN_REPORTED_BYTES;
     // By key, so that the first number is reported at once.
     this.#progress.run(isLong() ? 'long' : 'short', () =>
-      this.#options.requests.arrived(this.#position.id, isLong() ? this.#received : 0),
+      this.#requests.arrived(this.#position.id, isLong() ? this.#received : 0),
     );
   }
 
@@ -116,7 +112,7 @@ export class JsonFilter {
 
   #endOfMessage(id: number | undefined): void {
     this.#lastId = id;
-    if (this.#unassigned) this.#assigning.push(this.#options.requests.assign(id, this.#unassigned));
+    if (this.#unassigned) this.#assigning.push(this.#requests.assign(id, this.#unassigned));
     this.#unassigned = undefined;
   }
 
@@ -174,7 +170,7 @@ export class JsonFilter {
 
   #isLong(): boolean {
     const length = this.#out.length - this.#start;
-    if (length <= (this.#options.minSpilledChars ?? MIN_SPILLED_CHARS)) return false;
+    if (length <= this.#minSpilledChars) return false;
     if (length > MAX_DATA_URL_HEAD_CHARS) return true;
     return !MAYBE_DATA_URL.test(this.#out.from(this.#start).toString('latin1'));
   }
@@ -205,8 +201,8 @@ export class JsonFilter {
 
   #chooseTable(): SpillTable | undefined {
     const { id } = this.#position;
-    if (id !== undefined) return this.#options.requests.tableFor(id);
-    this.#unassigned ??= this.#options.requests.tableFor(undefined);
+    if (id !== undefined) return this.#requests.tableFor(id);
+    this.#unassigned ??= this.#requests.tableFor(undefined);
     return this.#unassigned;
   }
 

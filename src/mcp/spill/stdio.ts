@@ -26,7 +26,6 @@ export interface StdioOptions {
   readonly onLost: (reason: string) => void;
   /** Ends the process if this host is killed. */
   readonly guard?: { add(group: number): void; remove(group: number): void } | undefined;
-  readonly maxDroppedBytes?: number | undefined;
 }
 
 export interface Exit {
@@ -61,7 +60,7 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.#filter = new JsonFilter(options);
+    this.#filter = new JsonFilter(options.requests);
     this.stderr = this.#stderr;
   }
 

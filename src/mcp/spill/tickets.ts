@@ -20,6 +20,12 @@ export class PendingRequests {
   readonly #pending = new Map<number, Ticket | undefined>();
   /** The SDK assigns the ids, and sends a request again when it requires input. Both happen in the context of `run`. */
   readonly #current = new AsyncLocalStorage<Ticket>();
+  /** A message of which more was dropped is considered endless. */
+  readonly maxDroppedBytes: number;
+
+  constructor(maxDroppedBytes = MAX_DROPPED_BYTES) {
+    this.maxDroppedBytes = maxDroppedBytes;
+  }
 
   /** Every message of this method that `send` sends, now or later, belongs to the ticket. */
   run<T>(ticket: Ticket, send: () => T): T {
@@ -80,6 +86,7 @@ export class PendingRequests {
   }
 }
 
+export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** The most text that a message may have besides its files. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** In the range that the protocol leaves to implementations. */

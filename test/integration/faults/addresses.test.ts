@@ -57,9 +57,8 @@ describe('fault 41: addresses that are not allowed', () => {
 });
 
 async function signInTo(t: TestContext, lead: (auth: AuthServer, server: ProtectedServer) => void) {
-  const onEnd = (stop: () => void) => t.after(stop);
-  const auth = await startSite((origin) => new AuthServer(origin), onEnd);
-  const server = await startSite((origin) => new ProtectedServer(`${origin}/mcp`, auth), onEnd);
+  const auth = await startSite(t, (origin) => new AuthServer(origin));
+  const server = await startSite(t, (origin) => new ProtectedServer(`${origin}/mcp`, auth));
   lead(auth, server);
   const fetched: string[] = [];
   const watched: typeof fetch = (input, init) => {

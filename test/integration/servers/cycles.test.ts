@@ -1,4 +1,4 @@
-/** Servers come and go in every way there is, and nothing of them stays behind. */
+/** Servers start and end in every way, and leave nothing behind. */
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -17,10 +17,10 @@ import { until } from '../../kit/until.ts';
 import { hostileProcess } from '../helpers/hostile.ts';
 import { isAlive } from '../helpers/serving.ts';
 
-/** What one life leaves behind shows after two rounds as it does after ten. */
+/** Two rounds show a leak as well as ten. */
 const ROUNDS = 2;
 const HOST = fileURLToPath(new URL('../fixtures/killed-host.ts', import.meta.url));
-/** The list of all processes is another one there, and so are groups. */
+/** Windows lists processes differently and has no groups. */
 const skip = process.platform === 'win32';
 
 /** One life of a server, from before its start to after its end. */
@@ -70,7 +70,7 @@ const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Li
   parent: {
     live: async ({ client, call, marker }) => {
       const grandchild = Number(await call('grandchild'));
-      assert.ok(processesOf(marker).includes(grandchild), 'what is looked for can be found');
+      assert.ok(processesOf(marker).includes(grandchild), 'it is running');
       await client.stop('s');
     },
   },
@@ -90,7 +90,7 @@ test('servers that live in every way leave no process, no handle and no file', {
   const before = resources();
   for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder, marker);
   assert.deepEqual(processesOf(marker), []);
-  // What has been closed is gone a few turns of the loop later.
+  // Closed handles are gone a few turns of the event loop later.
   await until(
     () => isSame(resources(), before),
     () => `There is ${JSON.stringify(resources())}, and there was ${JSON.stringify(before)}.`,
@@ -98,13 +98,13 @@ test('servers that live in every way leave no process, no handle and no file', {
   assert.deepEqual(filesIn(folder), []);
 });
 
-describe('a host that is killed hard', { skip }, () => {
-  test('takes a server with it that minds its stdin', async (t) => {
+describe('a host that is killed', { skip }, () => {
+  test('ends a server that exits with its stdin', async (t) => {
     const { polite } = await killHost(t);
     await gone(polite);
   });
 
-  test('takes a server with it that minds nothing', async (t) => {
+  test('ends a server that ignores its stdin and SIGTERM', async (t) => {
     const { stubborn } = await killHost(t);
     await gone(stubborn);
   });
@@ -136,7 +136,7 @@ function createClient(server: StdioServer): McpClient {
   });
 }
 
-/** What keeps this process from ending, by kind. */
+/** The handles that keep this process alive, by kind. */
 function resources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo().sort()) counts[kind] = (counts[kind] ?? 0) + 1;
@@ -181,7 +181,7 @@ async function killHost(t: TestContext): Promise<Orphans> {
   return orphans;
 }
 
-/** A process that is no child of ours can only be looked after. */
+/** The exit of a process that is not a child raises no event. */
 async function gone(pid: number): Promise<void> {
   await until(
     () => !isAlive(pid),

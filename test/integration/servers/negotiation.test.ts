@@ -1,4 +1,4 @@
-/** How the first words with a server go, whatever revision it is of; and what is remembered for the next time. */
+/** Protocol negotiation with servers of all revisions, and what is remembered for the next start. */
 
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
@@ -10,15 +10,16 @@ import type { ClientOptions } from '../../../src/mcpClient.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
 import { serveHttp } from '../../kit/http.ts';
 import { eraServer } from '../helpers/eraServer.ts';
+import { legacyResult, type Message, serveLegacy } from '../helpers/legacySite.ts';
 import { http, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const CALL = { id: 'c1', server: 's', tool: 'mixed', arguments: {} };
 
-describe('a server over stdio', () => {
+describe('a server over stdio', { concurrency: true }, () => {
   const GREETING = ['start', 'server/discover', 'initialize', 'notifications/initialized'];
   const KNOWN = ['start', 'initialize', 'notifications/initialized'];
 
-  test('of the older revisions is asked for the newer one once, and greeted at once from then on', async (t) => {
+  test('of an older revision is probed once, and gets the older handshake from then on', async (t) => {
     const { config, heard } = eraServer(t, 'legacy');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -26,10 +27,10 @@ describe('a server over stdio', () => {
     await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
     await list(t, config, { knownProtocols, now: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
-    assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'but not for ever');
+    assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'until it expires');
   });
 
-  test('that ends at the question is started again in the old way, and not asked the next time', async (t) => {
+  test('that exits at the probe gets the older handshake, and is not probed the next time', async (t) => {
     const { config, heard } = eraServer(t, 'ends');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -38,7 +39,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
-  test('that says nothing to the question is greeted in the old way by and by', async (t) => {
+  test('that ignores the probe gets the older handshake after a while', async (t) => {
     const { config, heard } = eraServer(t, 'mute');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -47,7 +48,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
-  describe('that is slow to start', () => {
+  describe('that is slow to start', { concurrency: true }, () => {
     const SLOW: readonly (readonly [mode: string, heard: readonly string[]])[] = [
       ['legacy', [...GREETING, 'tools/list']],
       ['mute', [...GREETING, 'tools/list']],
@@ -55,7 +56,7 @@ describe('a server over stdio', () => {
       ['modern', ['start', 'server/discover', 'initialize', 'start', 'server/discover', 'tools/list']],
     ];
     for (const [mode, expected] of SLOW) {
-      test(`is greeted as it wants, and nobody is told (${mode})`, async (t) => {
+      test(`gets the right handshake without a warning (${mode})`, async (t) => {
         const { config, heard } = eraServer(t, mode);
         const logged: string[] = [];
         const log = { info: () => {}, warn: (line: string) => logged.push(line), error: () => {} };
@@ -69,7 +70,7 @@ describe('a server over stdio', () => {
     }
   });
 
-  test('of the newer revision is ready after one question, and loses nothing of what it sends', async (t) => {
+  test('of the newer revision is ready after the probe, and its results are unchanged', async (t) => {
     const { config, heard } = eraServer(t, 'modern');
     const { client } = serve(t, { s: config });
     const { tools, failures } = await client.listTools();
@@ -103,7 +104,7 @@ describe('a server over stdio', () => {
 });
 
 describe('a server over HTTP', () => {
-  test('that knows only events is reached by them, and at once the next time', async (t) => {
+  test('that supports only SSE is reached by it, and at once the next time', async (t) => {
     const site = await startOldSite(t);
     const knownProtocols = new InMemoryProtocols();
     const config = http(site.url);
@@ -115,16 +116,13 @@ describe('a server over HTTP', () => {
   });
 
   for (const status of [500, 502, 400, 404]) {
-    test(`that answers the question with the status ${status} is greeted in the old way`, async (t) => {
+    test(`that answers the probe with the status ${status} gets the older handshake`, async (t) => {
       const heard: string[] = [];
-      const url = await serveHttp(t, async (request, response) => {
-        if (request.method !== 'POST') return void response.writeHead(405).end();
-        const message = (await readJson(request)) as Message;
-        heard.push(message.method);
-        const known = LEGACY[message.method];
-        if (message.method === 'server/discover') response.writeHead(status).end('What?');
-        else if (known === undefined) response.writeHead(202).end();
-        else answer(response, message, known(message.params));
+      const url = await serveLegacy(t, ({ method, response }) => {
+        if (method !== 'GET') heard.push(method);
+        if (method !== 'server/discover') return undefined;
+        response.writeHead(status).end('Unknown');
+        return 'taken';
       });
       const knownProtocols = new InMemoryProtocols();
       const config = http(url);
@@ -132,13 +130,13 @@ describe('a server over HTTP', () => {
       assert.deepEqual([...new Set(heard)], GREETED);
       heard.length = 0;
       await list(t, config, { knownProtocols });
-      assert.deepEqual(heard, GREETED.slice(1), 'and not asked the next time');
+      assert.deepEqual(heard, GREETED.slice(1), 'not probed the next time');
     });
   }
   const GREETED = ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'];
 });
 
-describe('while a person is asked', () => {
+describe('while the user answers a question', () => {
   const ask = { ...CALL, tool: 'ask' };
 
   async function start(t: TestContext, mode: string) {
@@ -162,14 +160,14 @@ describe('while a person is asked', () => {
     };
   }
 
-  test('no time passes for the call', async (t) => {
+  test('the timeout of the call is paused', async (t) => {
     const { call, answer: answerIt } = await start(t, 'asks');
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
     assert.match(JSON.stringify(await call), /asked/);
   });
 
-  test('nor for a call that begins meanwhile', async (t) => {
+  test('and that of a call that begins meanwhile', async (t) => {
     const { client, call, answer: answerIt } = await start(t, 'asks');
     const other = client.callToolRaw(CALL);
     t.mock.timers.tick(10 * TIMEOUT_MS);
@@ -178,11 +176,11 @@ describe('while a person is asked', () => {
     await call;
   });
 
-  test('and when they have answered, the server has its whole time again, but no more', async (t) => {
+  test('and after the answer, the timeout starts again', async (t) => {
     const { client, call, answer: answerIt } = await start(t, 'asks and hangs');
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
-    // The answer has reached the server when this has.
+    // The answer has reached the server before this call.
     await client.callToolRaw(CALL);
     t.mock.timers.tick(TIMEOUT_MS - 1);
     await client.callToolRaw(CALL);
@@ -191,34 +189,14 @@ describe('while a person is asked', () => {
   });
 });
 
-/** One whole session, in which only the list of tools is asked for. */
+/** A session that only lists the tools. */
 async function list(t: TestContext, config: ServerConfig, options: Partial<ClientOptions>): Promise<void> {
   const { client } = serve(t, { s: config }, options);
   assert.deepEqual((await client.listTools()).failures, []);
   await client.dispose();
 }
 
-interface Message {
-  readonly id?: number;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-const LEGACY: Readonly<Record<string, (params: Message['params']) => unknown>> = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { tools: {} },
-    serverInfo: { name: 'site', version: '1' },
-  }),
-  'tools/list': () => ({ tools: [] }),
-};
-
-function answer(response: ServerResponse, { id }: Message, result: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-}
-
-/** A site of the time before Streamable HTTP: questions to one address, answers as events from another. */
+/** A site with the older HTTP+SSE transport: requests to one address, responses as events from another. */
 async function startOldSite(t: TestContext): Promise<{ readonly url: string; refused(): number }> {
   let refused = 0;
   let events: ServerResponse | undefined;
@@ -230,8 +208,8 @@ async function startOldSite(t: TestContext): Promise<{ readonly url: string; ref
       refused += 1;
       response.writeHead(405).end();
     } else {
-      const { id, method, params } = (await readJson(request)) as Message;
-      const result = LEGACY[method]?.(params);
+      const message = (await readJson(request)) as Message;
+      const [id, result] = [message.id, legacyResult(message)];
       response.writeHead(202).end();
       if (id !== undefined) events?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
     }

@@ -6,21 +6,15 @@ import { MemoryStore } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
 import { firstText, http, serve } from '../helpers/serving.ts';
 
-/** Real servers on ports of this machine, and our own client to the protected one. */
+/** Real servers on this machine, and a client of the protected one. */
 async function start(t: TestContext, given?: Browser) {
-  const auth = await startSite(
-    (origin) => new AuthServer(origin),
-    (stop) => t.after(stop),
-  );
-  const server = await startSite(
-    (origin) => new ProtectedServer(`${origin}/mcp`, auth),
-    (stop) => t.after(stop),
-  );
+  const auth = await startSite(t, (origin) => new AuthServer(origin));
+  const server = await startSite(t, (origin) => new ProtectedServer(`${origin}/mcp`, auth));
   const pages: string[] = [];
   const browser =
     given ??
     new LoopbackBrowser({
-      // A user who agrees: the address leads back to us, and what is shown then is kept.
+      // A user who agrees: the redirect leads back to this process, and its page is kept.
       open: async (url) => void pages.push(await (await fetch(url)).text()),
     });
   const store = new MemoryStore();
@@ -38,8 +32,8 @@ async function start(t: TestContext, given?: Browser) {
 
 const CALL = { id: 'c1', server: 'notes', tool: 'whoami', arguments: {} };
 
-describe('a server that wants a sign-in', () => {
-  test('is listed and called after one, and after none in the next session', async (t) => {
+describe('a server that requires a sign-in', () => {
+  test('is listed and called after one sign-in, which the next session reuses', async (t) => {
     const { auth, pages, connect } = await start(t);
     const first = connect();
     assert.deepEqual((await first.listTools()).failures, []);
@@ -59,7 +53,7 @@ describe('a server that wants a sign-in', () => {
     assert.equal(auth.authorizations.length, 1);
   });
 
-  test('refreshes a token that has ended in the middle, without a word', async (t) => {
+  test('refreshes an expired token without asking', async (t) => {
     const { auth, connect } = await start(t);
     const client = connect();
     await client.callToolRaw(CALL);
@@ -68,7 +62,7 @@ describe('a server that wants a sign-in', () => {
     assert.equal(auth.authorizations.length, 1);
   });
 
-  test('gets more rights for a call that needs them', async (t) => {
+  test('requests more scopes for a call that needs them', async (t) => {
     const { auth, server, connect } = await start(t);
     Object.assign(server, { scope: 'read', callScope: 'write' });
     assert.equal(firstText(await connect().callToolRaw(CALL)), 'you');
@@ -76,7 +70,7 @@ describe('a server that wants a sign-in', () => {
     assert.deepEqual(scopes, ['read', 'read write']);
   });
 
-  test('tells the user what to do after they have given up', async (t) => {
+  test('tells the user what to do after a cancelled sign-in', async (t) => {
     const { auth, connect } = await start(t, {
       redirectUrl: async () => 'http://127.0.0.1:3000/callback',
       visit: () => Promise.reject(new Error('closed')),
@@ -147,7 +141,7 @@ describe('the way back from the browser on the command line', () => {
     assert.doesNotMatch(texts[0] ?? '', /script/);
   });
 
-  test('is closed when nobody waits any more, and when the address could not be told', async () => {
+  test('is closed when no request waits, and when the address could not be opened', async () => {
     const stop = new AbortController();
     const browser = new LoopbackBrowser({ open: () => stop.abort(new Error('stopped')) });
     await assert.rejects(browser.visit(address('ours'), 'notes', stop.signal), /stopped/);

@@ -84,7 +84,7 @@ for (const [transport, config] of transports) {
       );
     });
 
-    it('slow tells how far it is while it works; an abort ends it, and the server stays usable', async () => {
+    it('slow reports its progress; an abort ends it, and the server stays usable', async () => {
       const stop = new AbortController();
       const told: ToolProgress[] = [];
       const onProgress = (progress: ToolProgress) => {
@@ -106,8 +106,8 @@ for (const [transport, config] of transports) {
 }
 
 describe('an aborted call of the sample server', () => {
-  it('is cancelled in the server too: nothing keeps the process from leaving by itself', async () => {
-    // It has two seconds to leave, which may be too few for a busy machine, and with work left over always are.
+  it('is cancelled in the server, too: the process exits without being killed', async () => {
+    // It has two seconds to exit, which may be too short on a busy machine.
     const lives: boolean[] = [];
     while (lives.length < 5 && !lives.includes(true)) lives.push(await leavesAfterAbort(lives.length));
     assert.equal(lives.at(-1), true, 'it had to be killed each time');
@@ -150,7 +150,7 @@ describe('a hostile result in a chat file', () => {
       assert.equal(parseChat(hostile.text).frontMatter, parseChat(text).frontMatter);
     });
 
-    it(`can be read back from ${name} word for word`, async () => {
+    it(`is read back unchanged from ${name}`, async () => {
       const { sent } = await session.call('sample.hostile');
       const { toolTurn } = await callInChat(session, text, 'hostile');
       const { parts } = readToolResult(toolTurn);

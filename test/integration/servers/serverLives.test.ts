@@ -1,12 +1,11 @@
 /** Servers and their requests when calls are cancelled, and servers are stopped, changed or removed. */
 
 import assert from 'node:assert/strict';
-import { json } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import type { ElicitationAnswer, ServerRequests } from '../../../src/ports/requests.ts';
-import { serveHttp } from '../../kit/http.ts';
+import { serveLegacy, textResult } from '../helpers/legacySite.ts';
 import { firstText, fromNpm, http, isAlive, scripted, serve } from '../helpers/serving.ts';
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';
@@ -122,36 +121,17 @@ const SSE_ONCE = { era: 'legacy', sse: true, atMs: Date.now() } as const;
 /** A server of the older revision over HTTP that holds one call and refuses another. */
 async function startSite(t: TestContext) {
   const [waiting, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const url = await serveHttp(t, async (request, response) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end();
-    const { id, method, params } = (await json(request)) as Message;
-    const answer = (body: object) =>
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
-    if (id === undefined) return void response.writeHead(202).end();
-    if (method === 'initialize') {
-      return void answer({
-        result: {
-          protocolVersion: params.protocolVersion,
-          capabilities: {},
-          serverInfo: { name: 's', version: '1' },
-        },
-      });
+  const url = await serveLegacy(t, async ({ method, params, response }) => {
+    if (method !== 'tools/call') return undefined;
+    if (params?.name === 'tooLarge') {
+      response.writeHead(413).end();
+      return 'taken';
     }
-    if (method !== 'tools/call') return void answer({ error: { code: -32601, message: 'Method not found' } });
-    if (params.name === 'tooLarge') return void response.writeHead(413).end();
-    if (params.name === 'slow') {
+    if (params?.name === 'slow') {
       waiting.resolve();
       await released.promise;
     }
-    answer({ result: { content: [{ type: 'text', text: params.name }] } });
+    return textResult(params?.name);
   });
   return { url, waiting: waiting.promise, release: () => released.resolve(), isKnown: false };
-}
-
-interface Message {
-  readonly id?: number;
-  readonly method: string;
-  readonly params: { readonly protocolVersion?: string; readonly name?: string };
 }

@@ -16,7 +16,7 @@ import { assertEveryBlockKept, nameParts, onlyAsset, readAsset, sha256 } from '.
 import { type BareClient, connectBareClient, openSession } from '../helpers/connect.ts';
 import { type Arguments, fromNpm } from '../helpers/serving.ts';
 
-/** Arguments that nobody typed: an example of the schema, and its defaults. */
+/** Arguments from the example and the defaults of the schema. */
 function argumentsFor({ inputSchema }: ToolInfo): Arguments {
   return fillDefaults(inputSchema, exampleFor(inputSchema) as Arguments);
 }

@@ -183,9 +183,8 @@ describe('messages over stdio', () => {
     const lost = Promise.withResolvers<string>();
     const transport = new StdioTransport({
       server,
-      requests: new PendingRequests(),
+      requests: new PendingRequests(1_000_000),
       onLost: lost.resolve,
-      maxDroppedBytes: 1_000_000,
     });
     t.after(() => transport.close());
     await transport.start();

@@ -18,7 +18,7 @@ function start(t: TestContext, answer: ElicitationAnswer, visited?: () => Promis
   return { call, asked: asked.promise, calls };
 }
 
-test('the call is made again when the server says that it is done, and not before', async (t) => {
+test('the call is repeated when the server reports completion, and not before', async (t) => {
   const { call, asked, calls } = start(t, { action: 'accept' });
   const visiting = call('s.visit');
   assert.deepEqual(await asked, { kind: 'url', message: 'Sign in.', url: 'https://example.com/', id: 'e1' });
@@ -29,23 +29,23 @@ test('the call is made again when the server says that it is done, and not befor
 });
 
 for (const isDone of [true, false]) {
-  test(`a server that does not say it: the user says ${isDone}`, async (t) => {
+  test(`without a report of the server, the user confirms with ${isDone}`, async (t) => {
     const { call, calls } = start(t, { action: 'accept' }, async () => isDone);
     await assert.rejects(call('s.visit'), /Sign in first\.$/);
-    // It has not been signed in, so the second try fails as the first.
+    // The user has not signed in, so the second attempt fails like the first.
     assert.equal(calls(), isDone ? 2 : 1);
   });
 }
 
 for (const action of ['decline', 'cancel'] as const) {
-  test(`a user who says ${action} ends the call, which is not made again`, async (t) => {
+  test(`the answer ${action} ends the call, which is not repeated`, async (t) => {
     const { call, calls } = start(t, { action });
     await assert.rejects(call('s.visit'), /Tool visit of server s failed: Sign in first\.$/);
     assert.equal(calls(), 1);
   });
 }
 
-test('a server that dies meanwhile ends the call', async (t) => {
+test('a server that exits meanwhile ends the call', async (t) => {
   const { call, asked } = start(t, { action: 'accept' });
   const visiting = assert.rejects(call('s.visit'), /Tool visit of server s failed: .*process ended/);
   await asked;
@@ -53,7 +53,7 @@ test('a server that dies meanwhile ends the call', async (t) => {
   await visiting;
 });
 
-test('what somebody watches is watched again after the server has died', async (t) => {
+test('a subscription continues after the server has exited', async (t) => {
   const { config, heard } = eraServer(t, 'legacy');
   const { client, call } = serve(t, { s: config });
   await client.listTools();

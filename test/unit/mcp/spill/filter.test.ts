@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { JsonFilter, MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
@@ -115,11 +116,10 @@ test('a response is reported at once, then a few times a second, including its l
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reported: string[] = [];
   const filter = new JsonFilter({
-    requests: {
-      tableFor: () => undefined,
-      assign: async () => {},
-      arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
-    },
+    tableFor: () => undefined,
+    assign: async () => {},
+    arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
+    maxDroppedBytes: MAX_DROPPED_BYTES,
   });
   const push = (megabytes: number, start = '') => filter.push(Buffer.from(start.padEnd(megabytes * MB)));
   const told = () => reported.splice(0);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { SpillTable } from '../../../../src/mcp/spill/files.ts';
 import { type FilteredMessage, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { temporaryFolder } from '../../../kit/folder.ts';
 
@@ -41,14 +42,13 @@ export async function filterMessage(
   table: SpillTable | undefined,
   minSpilledChars = MIN_CHARS,
 ): Promise<FilteredMessage> {
-  const filter = new JsonFilter({
-    minSpilledChars,
-    requests: {
-      tableFor: (id) => (id === undefined ? table?.createSibling() : table),
-      assign: async (_id, other) => table?.adopt(other),
-      arrived: () => {},
-    },
-  });
+  const requests = {
+    tableFor: (id?: number) => (id === undefined ? table?.createSibling() : table),
+    assign: async (_id: number | undefined, other: SpillTable) => table?.adopt(other),
+    arrived: () => {},
+    maxDroppedBytes: MAX_DROPPED_BYTES,
+  };
+  const filter = new JsonFilter(requests, minSpilledChars);
   for (const chunk of chunks) await filter.push(chunk);
   return filter.end();
 }
