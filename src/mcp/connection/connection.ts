@@ -21,7 +21,7 @@ import type { ProcessGuard } from './processGuard.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
 import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { type Channel, createChannel } from './transport.ts';
+import { createTransport, type ServerTransport } from './transport.ts';
 
 export interface ConnectionOptions extends SdkClientOptions {
   /** With all inputs resolved. */
@@ -72,7 +72,7 @@ export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
   readonly #pending: PendingRequests;
-  readonly #channel: Channel;
+  readonly #transport: ServerTransport;
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
   readonly #mask: (text: string) => string;
@@ -91,14 +91,14 @@ export class Connection {
     this.#options = options;
     this.#pending = new PendingRequests(maxDroppedBytes);
     this.#mask = createMask(config, secrets);
-    this.#channel = createChannel(config, {
+    this.#transport = createTransport(config, {
       requests: this.#pending,
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
       guard,
     });
     this.#stderr =
-      this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
+      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log('info', line));
     this.#client = createClient({
       ...options,
       timers: this.#timers,
@@ -136,7 +136,7 @@ export class Connection {
 
   /** The server was slow to start, got the older handshake, and then reported that it supports the newer one. */
   get isSlowModern(): boolean {
-    return this.#channel.lateAnswer?.() === 'supported';
+    return this.#transport.lateAnswer === 'supported';
   }
 
   /**
@@ -150,10 +150,7 @@ export class Connection {
     try {
       // The SDK ignores the signal until its transport has started, which can hang with SSE.
       await this.#timers.run([timer], undefined, () =>
-        unlessAborted(
-          this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
-          signal,
-        ),
+        unlessAborted(this.#client.connect(this.#transport, { timeout: MAX_TIMER_MS, signal }), signal),
       );
       if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
@@ -259,7 +256,7 @@ export class Connection {
 
   /** A process that was slow to start may have been sent `initialize` before it could answer the probe. */
   #findMismatch(error: unknown): unknown {
-    const late = this.#channel.lateAnswer?.();
+    const late = this.#transport.lateAnswer;
     if (late === 'supported') return new ProtocolMismatch('modern', { cause: error });
     return late === 'pending' && this.#closedByServer
       ? new ProtocolMismatch('legacy', { cause: error })
@@ -282,13 +279,13 @@ export class Connection {
   async #shutDown(): Promise<void> {
     this.subscriptions.close();
     try {
-      await atMost(GRACE_MS, this.#channel.endSession?.());
+      await atMost(GRACE_MS, this.#transport.terminateSession?.());
     } catch (error) {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
     // The client does not own the transport until the protocol is negotiated.
-    await this.#channel.transport.close();
+    await this.#transport.close();
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
@@ -308,7 +305,7 @@ export class Connection {
   }
 
   #explainExit(): string {
-    const { code, signal } = this.#channel.exit?.() ?? {};
+    const { code, signal } = this.#transport.exit ?? {};
     if (typeof code === 'number') this.#log('info', `exit code ${code}`);
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }

@@ -12,27 +12,25 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { atMost, deferred } from '../../base/async.ts';
-import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
+import type { RemoteServer, ServerConfig } from '../config/types.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
 import type { PendingRequests } from '../spill/tickets.ts';
 import { networkCode } from './failure.ts';
 import type { ProcessGuard } from './processGuard.ts';
 
-/** A transport that is not open yet. */
-export interface Channel {
-  readonly transport: Transport;
+export interface ServerTransport extends Transport {
   /** Must be read, or the process blocks when the pipe is full. */
   readonly stderr?: Readable;
   /** Undefined while the process runs. */
-  exit?(): Exit | undefined;
+  readonly exit?: Exit | undefined;
   /** Of a process that was too slow for the protocol probe. */
-  lateAnswer?(): LateAnswer | undefined;
+  readonly lateAnswer?: LateAnswer | undefined;
   /** Ends the session on the server, which closing the transport does not. */
-  endSession?(): Promise<void>;
+  terminateSession?(): Promise<void>;
 }
 
-export interface ChannelOptions {
+export interface TransportOptions {
   readonly requests: PendingRequests;
   /** Called when pending calls are lost although the transport stays open. */
   readonly onLost: (reason: string) => void;
@@ -40,46 +38,30 @@ export interface ChannelOptions {
   readonly guard?: ProcessGuard | undefined;
 }
 
-export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
+/** A transport that is not started yet. */
+export function createTransport(config: ServerConfig, options: TransportOptions): ServerTransport {
   switch (config.kind) {
     case 'stdio':
-      return stdioChannel(config, options);
+      return new StdioTransport({ ...options, server: config }) as ServerTransport;
     case 'http':
-      return httpChannel(config, options);
+      return new WatchedHttpTransport(config, options) as ServerTransport;
     case 'sse':
-      return sseChannel(config, options);
+      return new SpillingSseTransport(config, options);
   }
-}
-
-function stdioChannel(server: StdioServer, options: ChannelOptions): Channel {
-  const transport = new StdioTransport({ ...options, server });
-  const exit = () => transport.exit;
-  const lateAnswer = () => transport.lateAnswer;
-  return { transport: transport as Transport, stderr: transport.stderr, exit, lateAnswer };
-}
-
-function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
-  const transport = new WatchedHttpTransport(config, options);
-  return { transport: transport as Transport, endSession: () => transport.terminateSession() };
-}
-
-function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
-  const transport = new SpillingSseTransport(config, options);
-  // The event source reconnects, but to a new session that does not know the pending calls.
-  transport.onerror = (error) => {
-    if (error instanceof SseError) options.onLost('the event stream broke');
-  };
-  return { transport };
 }
 
 class SpillingSseTransport extends SSEClientTransport {
   readonly #requests: PendingRequests;
 
-  constructor(config: RemoteServer, options: ChannelOptions) {
-    super(new URL(config.url), transportOptions(config, options));
+  constructor(config: RemoteServer, options: TransportOptions) {
+    super(new URL(config.url), httpOptions(config, options.requests, options.auth));
     this.#requests = options.requests;
-    // The SDK calls an existing handler before its own.
+    // The SDK calls existing handlers before its own.
     this.onmessage = (message) => options.requests.received(message);
+    // The event source reconnects, but to a new session that does not know the pending calls.
+    this.onerror = (error) => {
+      if (error instanceof SseError) options.onLost('the event stream broke');
+    };
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
@@ -104,9 +86,8 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   /** The same with a timeout. Only the older revisions have that stream. */
   #readyForCalls: Promise<void> | undefined;
 
-  constructor(config: RemoteServer, channel: ChannelOptions) {
-    const { requests } = channel;
-    const options = transportOptions(config, channel);
+  constructor(config: RemoteServer, { requests, onLost, auth }: TransportOptions) {
+    const options = httpOptions(config, requests, auth);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -119,7 +100,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
     this.#listening = listening;
     this.#requests = requests;
-    this.#onLost = channel.onLost;
+    this.#onLost = onLost;
     // The SDK calls an existing handler before its own.
     this.onmessage = (message) => {
       requests.received(message);
@@ -173,14 +154,15 @@ function unanswered(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no response.' } };
 }
 
-function transportOptions(
+function httpOptions(
   config: RemoteServer,
-  { requests, auth }: ChannelOptions,
+  requests: PendingRequests,
+  auth: AuthProvider | undefined,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
     fetch: createRetryingFetch(createSpillingFetch(requests)),
-    ...(auth === undefined ? {} : { authProvider: auth }),
+    ...(auth && { authProvider: auth }),
   };
 }
 

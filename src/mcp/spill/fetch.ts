@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { type FilteredMessage, JsonFilter } from './jsonFilter.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
+import { JsonFilter } from './jsonFilter.ts';
+import type { PendingRequests } from './tickets.ts';
 
 type Body = ReadableStreamDefaultReader<Uint8Array>;
 type Filter = (body: Body, requests: PendingRequests) => AsyncGenerator<Buffer>;
@@ -59,7 +59,7 @@ async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerato
     for await (const chunk of chunksOf(body)) {
       await pushTo(filter, chunk);
     }
-    yield textOf(await filter.end(), requests);
+    yield await filter.end();
   } finally {
     await filter.abort();
   }
@@ -80,7 +80,7 @@ async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenera
         } else if (part.kind === 'other') {
           yield Buffer.concat([part.line, NEWLINE]);
         } else {
-          yield hasData ? eventOf(textOf(await filter.end(), requests)) : NEWLINE;
+          yield hasData ? eventOf(await filter.end()) : NEWLINE;
           hasData = false;
           // The SDK handles notifications asynchronously and responses at once. Without this break, the last
           // progress of a request would be reported after its result.
@@ -96,13 +96,6 @@ async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenera
 function eventOf(message: Buffer): Buffer {
   const text = message.toString('utf8').replace(/\n$/, '');
   return Buffer.from(`data: ${text.replaceAll('\n', '\ndata: ')}\n\n`);
-}
-
-function textOf(filtered: FilteredMessage, requests: PendingRequests): Buffer {
-  if (filtered.kind === 'message') return filtered.json;
-  const response = requests.tooLarge(filtered.id);
-  if (!response) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
-  return Buffer.from(JSON.stringify(response));
 }
 
 async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {

@@ -17,11 +17,10 @@ const MAYBE_DATA_URL = /^(?:d|da|dat|data|data:[^,]*)$/i;
 const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-type FilterRequests = Pick<PendingRequests, 'tableFor' | 'assign' | 'arrived' | 'maxDroppedBytes'>;
-
-export type FilteredMessage =
-  | { readonly kind: 'message'; readonly json: Buffer }
-  | { readonly kind: 'tooLarge'; readonly id: number | undefined };
+export type FilterRequests = Pick<
+  PendingRequests,
+  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxDroppedBytes'
+>;
 
 /**
  * Takes the bytes of one JSON message after the other, at any chunking, and returns each with its long base64 strings
@@ -75,17 +74,15 @@ export class JsonFilter {
     );
   }
 
-  /** Ends the current message. */
-  async end(): Promise<FilteredMessage> {
+  /** Ends the current message and resolves to its JSON. Rejects if it is too large and its request is unknown. */
+  async end(): Promise<Buffer> {
     if (this.#string instanceof StringSpill) await this.#restore(this.#string);
     if (this.#unassigned !== undefined) this.#endOfMessage(this.#position.id);
     await Promise.all(this.#assigning);
     const id = this.#lastId ?? this.#position.id;
-    const filtered: FilteredMessage = this.#out.isOverflowing
-      ? { kind: 'tooLarge', id }
-      : { kind: 'message', json: this.#out.take() };
+    const [isTooLarge, json] = [this.#out.isOverflowing, this.#out.take()];
     this.#reset();
-    return filtered;
+    return isTooLarge ? this.#requests.tooLarge(id) : json;
   }
 
   /** Drops the current message and removes its unfinished file. */

@@ -17,7 +17,7 @@ import { atMost } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
+import type { PendingRequests } from './tickets.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
@@ -181,9 +181,11 @@ export class StdioTransport implements Transport {
   }
 
   async #endLine(): Promise<void> {
-    const filtered = await this.#filter.end();
-    const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#tooLarge(filtered.id);
-    if (message === undefined || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
+    const message = await this.#filter.end().then(
+      (json) => this.#parse(json),
+      (error: Error) => void this.onerror?.(error),
+    );
+    if (!message || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
     this.#options.requests.received(message, () => this.onmessage?.(message));
     // The SDK handles notifications asynchronously and responses at once. Without this break, the last progress of a
     // request would be reported after its result.
@@ -200,13 +202,6 @@ export class StdioTransport implements Transport {
       this.onerror?.(new Error(`The server wrote a line to stdout that is not an MCP message: ${quoted}`));
       return undefined;
     }
-  }
-
-  #tooLarge(id: number | undefined): JSONRPCMessage | undefined {
-    const response = this.#options.requests.tooLarge(id);
-    if (!response)
-      this.onerror?.(new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`));
-    return response;
   }
 
   async #closeSilentOutput(child: ChildProcess): Promise<void> {

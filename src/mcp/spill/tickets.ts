@@ -74,11 +74,11 @@ export class PendingRequests {
     await (owner === undefined ? table.dispose() : owner.adopt(table));
   }
 
-  /** The error response in place of one that is too large; undefined when its request is unknown. */
-  tooLarge(id = this.#only): JSONRPCMessage | undefined {
-    if (id === undefined) return undefined;
+  /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
+  tooLarge(id = this.#only): Buffer {
+    if (id === undefined) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
     const message = `its answer has more than ${describeSize(MAX_MESSAGE_BYTES)} of text. Ask the tool for less at a time`;
-    return { jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } };
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 
   get #only(): number | undefined {

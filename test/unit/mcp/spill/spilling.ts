@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { SpillTable } from '../../../../src/mcp/spill/files.ts';
-import { type FilteredMessage, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { type FilterRequests, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
 import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { temporaryFolder } from '../../../kit/folder.ts';
@@ -41,11 +41,12 @@ export async function filterMessage(
   chunks: readonly Buffer[],
   table: SpillTable | undefined,
   minSpilledChars = MIN_CHARS,
-): Promise<FilteredMessage> {
-  const requests = {
-    tableFor: (id?: number) => (id === undefined ? table?.createSibling() : table),
-    assign: async (_id: number | undefined, other: SpillTable) => table?.adopt(other),
+): Promise<Buffer> {
+  const requests: FilterRequests = {
+    tableFor: (id) => (id === undefined ? table?.createSibling() : table),
+    assign: async (_id, other) => table?.adopt(other),
     arrived: () => {},
+    tooLarge: () => Buffer.from('{}'),
     maxDroppedBytes: MAX_DROPPED_BYTES,
   };
   const filter = new JsonFilter(requests, minSpilledChars);
