@@ -189,7 +189,7 @@ export class Connection {
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
     const send = () =>
       this.#client.request({ method, params: this.#withLogLevel(params) }, ANYTHING, {
-        // The SDK does not see the pieces of a long response, so the timers are ours.
+        // The SDK does not see the pieces of a long response, so its own timer is not used.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
           silence.restart();

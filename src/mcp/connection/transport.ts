@@ -38,7 +38,6 @@ export interface TransportOptions {
   readonly guard?: ProcessGuard | undefined;
 }
 
-/** A transport that is not started yet. */
 export function createTransport(config: ServerConfig, options: TransportOptions): ServerTransport {
   switch (config.kind) {
     case 'stdio':
@@ -101,7 +100,6 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     this.#listening = listening;
     this.#requests = requests;
     this.#onLost = onLost;
-    // The SDK calls an existing handler before its own.
     this.onmessage = (message) => {
       requests.received(message);
       if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);

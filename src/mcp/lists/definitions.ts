@@ -90,7 +90,6 @@ export async function collectResources(
   return { ...collected, items: collected.items.toSorted((a, b) => priorityOf(b) - priorityOf(a)) };
 }
 
-/** The priority of a resource without one. */
 const DEFAULT_PRIORITY = 0.5;
 
 export function collectTemplates(server: string, request: PageRequest): Promise<Collected<TemplateInfo>> {

@@ -123,7 +123,6 @@ export class ServerPool {
     );
   }
 
-  /** The last listed definition. */
   toolInfo(server: string, tool: string): ToolInfo | undefined {
     return this.#slots.get(server)?.tools.get(tool);
   }

@@ -74,7 +74,6 @@ export class SpillFile {
     return { path: this.#path ?? '', size: this.#size, head: this.#head ?? Buffer.alloc(0) };
   }
 
-  /** The bytes added so far. */
   async *read(): AsyncGenerator<Buffer> {
     await this.#settle();
     if (this.#handle !== undefined) yield* readPieces(this.#handle, this.#written);

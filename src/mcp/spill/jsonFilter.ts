@@ -34,7 +34,6 @@ export class JsonFilter {
   readonly #progress = new Throttle(REPORT_EVERY_MS);
   /** Undefined outside of strings. A `short` string may still be spilled; a `passed` one is not. */
   #string: 'short' | 'passed' | StringSpill | undefined;
-  /** The start of the current string in the output. */
   #start = 0;
   #escaped = false;
   /** The text of the current string if the position needs it. */

@@ -135,7 +135,6 @@ export class StdioTransport implements Transport {
       signalGroup(child, signal);
       await atMost(patienceMs, gone);
     }
-    // Its child processes end too.
     signalGroup(child, 'SIGKILL');
     this.#options.guard?.remove(child.pid);
     child.stdout?.destroy();
@@ -255,7 +254,6 @@ const ENDINGS = [
   ['SIGKILL', KILL_GRACE_MS],
 ] as const;
 
-/** Signals the process and its child processes. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (!HAS_GROUPS) endTree(child);
   if (!HAS_GROUPS || child.pid === undefined) return;
