@@ -15,6 +15,7 @@ import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import { modelTools } from '../../../src/model/request/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
+import { PNG_BASE64 as PNG } from '../../kit/png.ts';
 import { breaksOff, call, HI, makes, result, says, scene } from '../../unit/loop/scriptedChat.ts';
 import { build, MemoryAttachments, show } from '../../unit/model/request/requests.ts';
 import { MemoryAssets } from '../../unit/result/memoryAssets.ts';
@@ -36,7 +37,6 @@ import { createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { recordedSample } from '../helpers/sampleServer.ts';
 import { freePort, isAlive, scripted, serve } from '../helpers/serving.ts';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC';
 const never = new AbortController().signal;
 const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);
 const inSlices = (bytes: Buffer) => Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
