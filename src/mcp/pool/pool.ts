@@ -9,7 +9,7 @@ import type { AppSink } from '../apps/result.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import type { Connection } from '../connection/connection.ts';
+import type { Connection, ConnectionOptions } from '../connection/connection.ts';
 import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { MAX_TIMER_MS } from '../connection/requestTimers.ts';
@@ -246,7 +246,6 @@ export class ServerPool {
       import('./open.ts'),
       import('../connection/connection.ts'),
     ]);
-    const { clientInfo, requests = {}, apps, maxDroppedBytes } = this.#options;
     return openServer({
       server: this.#resolve(name, config).then(async (server) => {
         slot.authorization = await this.#authorizations.of(name, server.config);
@@ -258,24 +257,28 @@ export class ServerPool {
       timeoutMs,
       signal: slot.retired.signal,
       connect: (server, knownProtocol) => {
-        slot.connection = new Connection({
-          ...server,
-          name,
-          clientInfo,
-          log: this.logOf(name),
-          requests,
-          apps: apps?.() !== undefined,
-          knownProtocol,
-          authorization: slot.authorization,
-          guard: this.#guard,
-          maxDroppedBytes,
-          chats: () => this.chats.at(name),
-          onChange: (what) => this.#changed(slot, what),
-          onUpdated: (uri) => this.#watches.notify(name, uri),
-        });
+        slot.connection = new Connection({ ...server, ...this.#connectionOptions(slot), knownProtocol });
         return slot.connection;
       },
     });
+  }
+
+  #connectionOptions(slot: OpeningSlot): Omit<ConnectionOptions, 'config' | 'secrets' | 'knownProtocol'> {
+    const { name, authorization } = slot;
+    const { clientInfo, requests = {}, apps, maxDroppedBytes } = this.#options;
+    return {
+      name,
+      clientInfo,
+      log: this.logOf(name),
+      requests,
+      apps: apps?.() !== undefined,
+      authorization,
+      guard: this.#guard,
+      maxDroppedBytes,
+      chats: () => this.chats.at(name),
+      onChange: (what) => this.#changed(slot, what),
+      onUpdated: (uri) => this.#watches.notify(name, uri),
+    };
   }
 
   async #resolve(name: string, config: ServerConfig): Promise<ResolvedServer> {
