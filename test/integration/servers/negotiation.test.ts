@@ -15,7 +15,7 @@ import { http, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const CALL = { id: 'c1', server: 's', tool: 'mixed', arguments: {} };
 
-describe('a server over stdio', { concurrency: true }, () => {
+describe('a server over stdio', () => {
   const GREETING = ['start', 'server/discover', 'initialize', 'notifications/initialized'];
   const KNOWN = ['start', 'initialize', 'notifications/initialized'];
 
