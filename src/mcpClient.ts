@@ -162,11 +162,8 @@ export class McpClient extends ServerPool implements ServerHost {
     { assets, signal, onProgress, chat }: ToolCallOptions,
   ): Promise<ToolResult> {
     return this.#withSpills(assets, async (spills) => {
-      const answer = await this.read(
-        server,
-        { method: 'resources/read', params: { uri } },
-        { signal, onProgress, spills, chat },
-      );
+      const request = { method: 'resources/read', params: { uri } };
+      const answer = await this.read(server, request, { signal, onProgress, spills, chat });
       const contents = field(answer, 'contents');
       if (!Array.isArray(contents)) throw new Error(`Server ${server} answered without contents.`);
       const content = contents.map((resource: unknown) => ({ type: 'resource', resource }));
