@@ -1,12 +1,20 @@
 import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
-import { field, mapStrings } from './base/json.ts';
-import { type AppSink, showWithResult } from './mcp/apps/result.ts';
-import { readContents } from './mcp/lists/resources.ts';
-import type { Connections } from './mcp/pool/connections.ts';
+import { unlessAborted } from './base/async.ts';
+import { defined, field, mapStrings } from './base/json.ts';
+import { showWithResult } from './mcp/apps/result.ts';
+import type { CallContext, Connection } from './mcp/connection/connection.ts';
+import {
+  collectPrompts,
+  collectResources,
+  collectTemplates,
+  collectTools,
+  readContents,
+} from './mcp/lists/definitions.ts';
+import type { PageRequest } from './mcp/lists/pages.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
-import { SpillTable } from './mcp/spill/table.ts';
-import type { Disposable } from './ports/document.ts';
+import { type PoolOptions, type RunningServer, ServerPool } from './mcp/pool/pool.ts';
+import { SpillTable } from './mcp/spill/files.ts';
 import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {
   CompletionRequest,
@@ -16,9 +24,7 @@ import type {
   ResourceContents,
   ResourceList,
   ResourceName,
-  ServerChange,
   ServerHost,
-  ServerState,
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
 import type { FieldRule } from './result/fields.ts';
@@ -51,35 +57,44 @@ export interface ToolSettings {
   readonly transform?: Transform | undefined;
 }
 
-export interface ClientOptions {
+export interface ClientOptions extends PoolOptions {
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
-  /** Where the apps of tools are shown. Called for each tool call, so that a changed setting applies at once. */
-  readonly apps?: () => AppSink | undefined;
 }
 
-export class McpClient implements ServerHost {
-  readonly #open: () => Promise<Connections>;
-  readonly #options: ClientOptions;
-  readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
-  #opened: Promise<Connections> | undefined;
+export interface CallOptions extends CallContext {
+  readonly chat?: string | undefined;
+}
 
-  constructor(open: () => Promise<Connections>, options: ClientOptions = {}) {
-    this.#open = open;
+const MAX_COMPLETIONS = 100;
+
+/** Requests to servers. A server is started when it is first needed, and the SDK is loaded with the first server. */
+export class McpClient extends ServerPool implements ServerHost {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    super(options);
     this.#options = options;
   }
 
+  /** Never rejects because of a server: the result lists failed servers. */
   async listTools(server?: string, signal?: AbortSignal): Promise<ToolList> {
-    return (await this.#connections()).listTools(server, signal);
+    signal?.throwIfAborted();
+    const names = server === undefined ? [...(await this.#options.servers()).keys()] : [server];
+    const lists = await unlessAborted(Promise.all(names.map((name) => this.#listToolsOf(name))), signal);
+    return {
+      tools: lists.flatMap((list) => list.tools),
+      failures: lists.flatMap((list) => list.failures),
+      instructions: lists.flatMap((list) => list.instructions ?? []),
+    };
   }
 
   async callTool(call: ToolCall, { assets, signal, onProgress, chat }: ToolCallOptions): Promise<ToolResult> {
     const { fields, transform } = (await this.#options.settings?.()) ?? {};
-    const connections = await this.#connections();
     const tool = { server: call.server, tool: call.tool };
     return this.#withSpills(assets, async (spills) => {
-      const raw = await connections.callTool(call, { signal, onProgress, spills, chat });
-      const info = connections.toolInfo(call.server, call.tool);
+      const raw = await this.callToolRaw(call, { signal, onProgress, spills, chat });
+      const info = this.toolInfo(call.server, call.tool);
       const sink = info?.app === undefined ? undefined : this.#options.apps?.();
       const result =
         info && sink
@@ -95,29 +110,60 @@ export class McpClient implements ServerHost {
     });
   }
 
-  async callToolRaw(
-    call: ToolCall,
-    options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
-  ): Promise<unknown> {
-    return (await this.#connections()).callTool(call, options);
+  /**
+   * Calls a tool, once, and resolves to the raw result. Rejects with the signal's reason on abort, otherwise with a
+   * message that can be shown in a document.
+   */
+  callToolRaw(call: ToolCall, options: CallOptions = {}): Promise<unknown> {
+    const { server, tool } = call;
+    return this.#run(server, `Tool ${tool} of server ${server}`, options, async (running) => {
+      const { makeCall } = await import('./mcp/pool/calls.ts');
+      const result = await makeCall(call, {
+        ...options,
+        running,
+        relist: () => this.#listToolsOf(server),
+        requests: this.#options.requests ?? {},
+        askedBy: { server, chats: this.chats.at(server) },
+        timeoutMs: this.timeoutMs(),
+      });
+      this.resetBackoff(server);
+      return result;
+    });
   }
 
   async listResources(server: string, signal?: AbortSignal): Promise<ResourceList> {
-    return (await this.#connections()).listResources(server, signal);
+    try {
+      const request = await this.#pagesOf(server, 'resources', signal);
+      const found = await collectResources(server, request);
+      const more = await collectTemplates(server, request);
+      this.#logNotices(server, [...found.notices, ...more.notices]);
+      const failure = found.failure ?? more.failure;
+      return { resources: found.items, templates: more.items, ...defined({ failure }) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      return { resources: [], templates: [], failure: sentence((error as Error).message) };
+    }
   }
 
   async listPrompts(server: string, signal?: AbortSignal): Promise<PromptList> {
-    return (await this.#connections()).listPrompts(server, signal);
+    try {
+      const request = await this.#pagesOf(server, 'prompts', signal);
+      const { items: prompts, notices, failure } = await collectPrompts(server, request);
+      this.#logNotices(server, notices);
+      return { prompts, ...defined({ failure }) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      return { prompts: [], failure: sentence((error as Error).message) };
+    }
   }
 
   async readResource(
     { server, uri }: ResourceName,
     { assets, signal, onProgress, chat }: ToolCallOptions,
   ): Promise<ToolResult> {
-    const connections = await this.#connections();
     return this.#withSpills(assets, async (spills) => {
       const request = { method: 'resources/read', params: { uri } };
-      const answer = await connections.read(server, request, { signal, onProgress, spills, chat });
+      const answer = await this.read(server, request, { signal, onProgress, spills, chat });
       const contents = field(answer, 'contents');
       if (!Array.isArray(contents)) throw new Error(`Server ${server} answered without contents.`);
       const content = contents.map((resource: unknown) => ({ type: 'resource', resource }));
@@ -129,19 +175,17 @@ export class McpClient implements ServerHost {
     { server, uri }: ResourceName,
     { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly ResourceContents[]> {
-    const connections = await this.#connections();
     const request = { method: 'resources/read', params: { uri } };
-    return readContents(await connections.read(server, request, { signal }), maxBytes);
+    return readContents(await this.read(server, request, { signal }), maxBytes);
   }
 
   async getPrompt(
     { server, prompt, arguments: args }: Parameters<ServerHost['getPrompt']>[0],
     { assets, signal, chat }: Omit<ToolCallOptions, 'onProgress'>,
   ): Promise<PromptResult> {
-    const connections = await this.#connections();
     return this.#withSpills(assets, async (spills) => {
       const request = { method: 'prompts/get', params: { name: prompt, arguments: args } };
-      const messages = field(await connections.read(server, request, { signal, spills, chat }), 'messages');
+      const messages = field(await this.read(server, request, { signal, spills, chat }), 'messages');
       if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
       const limits = this.#limits();
       const read: PromptResult['messages'][number][] = [];
@@ -155,88 +199,109 @@ export class McpClient implements ServerHost {
     });
   }
 
-  async complete(request: CompletionRequest, signal?: AbortSignal): Promise<readonly string[]> {
-    return (await this.#connections()).complete(request, signal);
+  /** Resolves to the raw result of a request that only reads. Rejects as `callToolRaw` does. */
+  read(
+    server: string,
+    { method, params }: { readonly method: string; readonly params: Readonly<Record<string, unknown>> },
+    options: CallOptions = {},
+  ): Promise<unknown> {
+    return this.#run(server, `Server ${server}`, options, ({ connection }) => {
+      const { chat, ...context } = options;
+      return connection.request(method, params, { ...context, timeoutMs: this.timeoutMs() });
+    });
   }
 
-  subscribe(resource: ResourceName, onUpdate: () => void): Disposable {
-    let disposed = false;
-    let watch: Disposable | undefined;
-    this.#connections().then(
-      (connections) => {
-        if (!disposed) watch = connections.watch(resource, onUpdate);
-      },
-      // Reading the resource reports the error.
-      () => undefined,
-    );
-    return {
-      dispose: () => {
-        disposed = true;
-        watch?.dispose();
-      },
-    };
-  }
-
-  /** Does not load the SDK: before the first use, no server has a state. */
-  async states(): Promise<ReadonlyMap<string, ServerState>> {
-    return (await this.#opened)?.states() ?? new Map();
-  }
-
-  onDidChange(listener: (server: string, what: ServerChange) => void): Disposable {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
-  }
-
-  async start(server: string): Promise<void> {
-    await (await this.#connections()).start(server);
-  }
-
-  async stop(server: string): Promise<void> {
-    await (await this.#opened)?.stop(server);
-  }
-
-  async restart(server: string): Promise<void> {
-    await (await this.#connections()).restart(server);
-  }
-
-  /** Closes servers whose configuration or permission has changed or is gone. */
-  async settle(): Promise<void> {
-    await (await this.#opened)?.settle();
-  }
-
-  async signOut(server: string): Promise<void> {
-    await (await this.#connections()).signOut(server);
+  async complete(
+    { server, of, argument, value, others }: CompletionRequest,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]> {
+    const state = this.stateOf(server);
+    if (state.kind !== 'ready' || !state.about.offers.completions) return [];
+    const ref =
+      of.kind === 'prompt'
+        ? { type: 'ref/prompt', name: of.prompt }
+        : { type: 'ref/resource', uri: of.uriTemplate };
+    const context = others && { arguments: others };
+    const params = { ref, argument: { name: argument, value }, ...defined({ context }) };
+    try {
+      const result = await this.read(server, { method: 'completion/complete', params }, { signal });
+      const values = field(field(result, 'completion'), 'values');
+      const texts = Array.isArray(values) ? values.filter((each) => typeof each === 'string') : [];
+      return texts.slice(0, MAX_COMPLETIONS);
+    } catch (error) {
+      if (!signal?.aborted) this.logOf(server).info(`no completions: ${(error as Error).message}`);
+      return [];
+    }
   }
 
   async setLogLevel(server: string, level: LogLevel): Promise<void> {
-    await (await this.#connections()).setLogLevel(server, level);
+    const { connection } = await this.use(server);
+    await connection.setLogLevel(level, { timeoutMs: this.timeoutMs() });
   }
 
   rootsChanged(): void {
-    this.#opened?.then(
-      (connections) => connections.rootsChanged(),
-      () => undefined,
-    );
+    for (const [name, connection] of this.running()) {
+      connection.rootsChanged().catch((error: unknown) => this.logOf(name).info(String(error)));
+    }
   }
 
-  async dispose(): Promise<void> {
-    await (await this.#opened)?.dispose();
+  /** Runs work with a server on behalf of a chat. `subject` begins the message of a failure. */
+  async #run(
+    server: string,
+    subject: string,
+    { signal, chat }: CallOptions,
+    work: (running: RunningServer) => Promise<unknown>,
+  ): Promise<unknown> {
+    signal?.throwIfAborted();
+    const leave = this.chats.enter(server, chat);
+    try {
+      return await work(await this.use(server, signal));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new Error(`${subject} failed: ${sentence((error as Error).message)}`);
+    } finally {
+      leave();
+    }
   }
 
-  #connections(): Promise<Connections> {
-    this.#opened ??= this.#open().then(
-      (connections) => {
-        connections.onDidChange((server, what) => {
-          for (const listener of this.#listeners) listener(server, what);
-        });
-        return connections;
-      },
-      (error: unknown) => {
-        this.#opened = undefined;
+  async #listToolsOf(server: string): Promise<ToolList> {
+    try {
+      const running = await this.use(server);
+      const { connection } = running;
+      const paramHeaders = connection.mirrorsHeaders;
+      const found = await collectTools(server, this.#pages(connection), { paramHeaders });
+      this.#logNotices(server, found.notices);
+      running.tools = new Map(found.items.map((tool) => [tool.tool, tool]));
+      const reason = `The tools of server ${server} could not be listed: ${found.failure}`;
+      const failures = found.failure === undefined ? [] : [{ server, reason: sentence(reason) }];
+      const text = connection.state.kind === 'ready' ? connection.state.about.instructions : undefined;
+      return { tools: found.items, failures, instructions: text === undefined ? [] : [{ server, text }] };
+    } catch (error) {
+      return { tools: [], failures: [{ server, reason: sentence((error as Error).message) }] };
+    }
+  }
+
+  /** A server without the capability has empty lists. */
+  async #pagesOf(server: string, what: 'resources' | 'prompts', signal?: AbortSignal): Promise<PageRequest> {
+    signal?.throwIfAborted();
+    const { connection } = await this.use(server, signal);
+    return connection.offers[what] ? this.#pages(connection, signal) : async () => EMPTY_PAGE;
+  }
+
+  #pages(connection: Connection, signal?: AbortSignal): PageRequest {
+    const options = { timeoutMs: this.timeoutMs(), signal };
+    return async (method, params) => {
+      try {
+        return await connection.request(method, params, options);
+      } catch (error) {
+        if (isUnknownMethod(error)) return EMPTY_PAGE;
         throw error;
-      },
-    );
-    return this.#opened;
+      }
+    };
+  }
+
+  #logNotices(server: string, notices: readonly string[]): void {
+    for (const notice of notices) this.logOf(server).warn(notice);
   }
 
   #limits(): ResultLimits {
@@ -253,6 +318,19 @@ export class McpClient implements ServerHost {
       await spills.dispose();
     }
   }
+}
+
+const EMPTY_PAGE = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+const METHOD_NOT_FOUND = -32_601;
+
+/** Servers that have only resources or prompts do not know `tools/list`. */
+function isUnknownMethod(error: unknown): boolean {
+  return error instanceof Error && field(error.cause, 'code') === METHOD_NOT_FOUND;
 }
 
 /** Output schemas describe the original strings, so a result with placeholders is not validated. */

@@ -10,7 +10,6 @@ import { readServersFile } from '../mcp/config/servers.ts';
 import type { ServerConfig } from '../mcp/config/types.ts';
 import { type Authorize, RemoteAuthorization } from '../mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
-import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
 import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
@@ -49,7 +48,7 @@ export function createMcpClient(
   };
   const open = (url: URL, server: string) =>
     context.err(`The server ${server} asks you to sign in. Open this address in a browser:\n${url.href}`);
-  const authorize: Authorize = (config, server, onAsk) =>
+  const authorize: Authorize = async (config, server, onAsk) =>
     new RemoteAuthorization({
       server,
       serverUrl: config.url,
@@ -68,7 +67,7 @@ export function createMcpClient(
     // Without a terminal the user cannot sign in.
     ...(process.stdin.isTTY ? { authorize } : {}),
   };
-  return new McpClient(async () => new Connections(options));
+  return new McpClient(options);
 }
 
 function requestsFor(command: Work, context: CliContext): ServerRequests {

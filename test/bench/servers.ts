@@ -44,7 +44,7 @@ async function startAll(hanging: readonly string[]): Promise<number> {
     ...healthy.map((name) => [name, fixture('plain')] as const),
   ]);
   const ignore = () => {};
-  const connections = new Connections({
+  const connections = new McpClient({
     servers: async () => servers,
     log: { info: ignore, warn: ignore, error: ignore },
     timeoutMs: () => TIMEOUT_MS,

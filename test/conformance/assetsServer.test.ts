@@ -1,3 +1,4 @@
+import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FolderAssets } from '../../src/assets/store.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
-import { Connections } from '../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
 import type { ServerRequests } from '../../src/ports/requests.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
@@ -131,15 +130,14 @@ function authorize(serverUrl: string, context: ScenarioContext): RemoteAuthoriza
 async function runScenario(name: string, url: string): Promise<void> {
   const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as ScenarioContext;
   const say = (message: string) => console.error(message);
-  const connections = new Connections({
+  const client = new McpClient({
     servers: async () => new Map([[SERVER, { kind: 'http', url, headers: {} }]]),
     log: { info: say, warn: say, error: say },
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'filechat-conformance', version: '1.0.0' },
     requests: AGREEABLE,
-    authorize: () => authorize(url, context),
+    authorize: async () => authorize(url, context),
   });
-  const client = new McpClient(async () => connections);
   const folder = await mkdtemp(join(tmpdir(), 'filechat-conformance-'));
   const assets = new FolderAssets({ folder });
   try {

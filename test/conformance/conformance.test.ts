@@ -1,3 +1,4 @@
+import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';

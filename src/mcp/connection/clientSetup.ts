@@ -6,25 +6,44 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
-import type { ServerChange } from '../../ports/servers.ts';
+import { defined } from '../../base/json.ts';
+import type { ServerRequests } from '../../ports/requests.ts';
+import type { ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
+import { pickIcon } from '../lists/pages.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
 import { readSampling, writeSamplingAnswer } from '../requests/sampling.ts';
+import { oneLine } from './failure.ts';
 import type { RequestTimers } from './requestTimers.ts';
 
-export interface ClientSetup {
+export interface SdkClientOptions {
+  readonly name: string;
   readonly clientInfo: Implementation;
   readonly requests: ServerRequests;
   /** True when MCP apps can be shown. */
   readonly apps: boolean;
-  readonly askedBy: () => AskedBy;
-  readonly timers: RequestTimers;
-  readonly onLog: (level: string, message: string) => void;
+  /** The chats with pending calls, the latest first. */
+  readonly chats: () => readonly string[];
   readonly onChange: (what: ServerChange) => void;
   readonly onUpdated: (uri: string) => void;
+}
+
+interface ClientSetup extends SdkClientOptions {
+  readonly timers: RequestTimers;
+  readonly onLog: (level: Level, message: string) => void;
   readonly onElicitationDone: (id: string) => void;
 }
+
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const LEVELS: ReadonlyMap<string, Level> = new Map([
+  ['debug', 'debug'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['alert', 'error'],
+  ['emergency', 'error'],
+]);
 
 /** The SDK's client with handlers for the requests and notifications of servers. */
 export function createClient(setup: ClientSetup): Client {
@@ -36,15 +55,16 @@ export function createClient(setup: ClientSetup): Client {
 
 function capabilitiesOf({ requests, apps }: ClientSetup): ClientCapabilities {
   return {
-    ...(requests.elicit ? { elicitation: { form: {}, url: {} } } : {}),
-    ...(requests.sample ? { sampling: { tools: {} } } : {}),
-    ...(requests.roots ? { roots: { listChanged: true } } : {}),
-    ...(apps ? { extensions: APPS_EXTENSION } : {}),
+    ...(requests.elicit && { elicitation: { form: {}, url: {} } }),
+    ...(requests.sample && { sampling: { tools: {} } }),
+    ...(requests.roots && { roots: { listChanged: true } }),
+    ...(apps && { extensions: APPS_EXTENSION }),
   };
 }
 
-function handleRequests(client: Client, { requests, askedBy, timers }: ClientSetup): void {
+function handleRequests(client: Client, { name, requests, chats, timers }: ClientSetup): void {
   const { elicit, sample, roots } = requests;
+  const askedBy = () => ({ server: name, chats: chats() });
   if (elicit) {
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const elicitation = read(() => readElicitation(params));
@@ -83,8 +103,8 @@ function read<T>(reader: () => T): T {
 
 function handleNotifications(client: Client, setup: ClientSetup): void {
   const { onLog, onChange, onUpdated, onElicitationDone } = setup;
-  client.setNotificationHandler('notifications/message', ({ params }) =>
-    onLog(params.level, typeof params.data === 'string' ? params.data : JSON.stringify(params.data)),
+  client.setNotificationHandler('notifications/message', ({ params: { level, data } }) =>
+    onLog(LEVELS.get(level) ?? 'info', oneLine(typeof data === 'string' ? data : JSON.stringify(data))),
   );
   client.setNotificationHandler('notifications/tools/list_changed', () => onChange('tools'));
   client.setNotificationHandler('notifications/prompts/list_changed', () => onChange('prompts'));
@@ -93,4 +113,31 @@ function handleNotifications(client: Client, setup: ClientSetup): void {
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
     onElicitationDone(params.elicitationId),
   );
+}
+
+export function aboutServer(client: Client): ServerAbout {
+  const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
+  return {
+    name: oneLine(name),
+    version: oneLine(version),
+    protocol: client.getNegotiatedProtocolVersion() ?? '',
+    offers: offersOf(client),
+    ...defined({
+      title: title === undefined ? undefined : oneLine(title),
+      instructions: client.getInstructions(),
+      icon: pickIcon(icons),
+    }),
+  };
+}
+
+export function offersOf(client: Client): ServerOffers {
+  const { tools, resources, prompts, completions, logging } = client.getServerCapabilities() ?? {};
+  return {
+    tools: tools !== undefined,
+    resources: resources !== undefined,
+    subscriptions: resources?.subscribe === true,
+    prompts: prompts !== undefined,
+    completions: completions !== undefined,
+    logging: logging !== undefined,
+  };
 }

@@ -1,48 +1,38 @@
 import {
   type Client,
-  type Implementation,
   LOG_LEVEL_META_KEY,
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
 import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
+import { defined } from '../../base/json.ts';
 import type { Log } from '../../ports/document.ts';
-import type { ServerRequests } from '../../ports/requests.ts';
-import type { LogLevel, ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
+import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import type { SpillTable } from '../spill/table.ts';
-import { type Ticket, withTicket } from '../spill/tickets.ts';
-import { createClient } from './clientSetup.ts';
+import type { SpillTable } from '../spill/files.ts';
+import { PendingRequests, type Ticket } from '../spill/tickets.ts';
+import { aboutServer, createClient, type Level, offersOf, type SdkClientOptions } from './clientSetup.ts';
 import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { RequestTimers } from './requestTimers.ts';
+import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
 import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { type Channel, createChannel } from './transport.ts';
+import { createTransport, type ServerTransport } from './transport.ts';
 
-export interface ConnectionOptions {
-  readonly name: string;
+export interface ConnectionOptions extends SdkClientOptions {
   /** With all inputs resolved. */
   readonly config: ServerConfig;
   /** Values to mask in messages and logs. */
   readonly secrets: readonly string[];
-  readonly clientInfo: Implementation;
   readonly log: Log;
-  readonly requests: ServerRequests;
-  /** The chats with pending calls, the latest first. */
-  readonly chats: () => readonly string[];
-  readonly apps: boolean;
   readonly knownProtocol: KnownProtocol | undefined;
   readonly authorization: RemoteAuthorization | undefined;
   readonly guard: ProcessGuard;
   readonly maxDroppedBytes: number | undefined;
-  readonly onChange: (what: ServerChange) => void;
-  readonly onUpdated: (uri: string) => void;
 }
 
 export interface CallContext {
@@ -68,8 +58,6 @@ export type ConnectionState =
 const MAX_REQUEST_MS = 60 * 60 * 1000;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
-/** The longest time that timers support. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;
@@ -83,7 +71,8 @@ const ANYTHING: StandardSchemaV1<unknown, unknown> = {
 export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
-  readonly #channel: Channel;
+  readonly #pending: PendingRequests;
+  readonly #transport: ServerTransport;
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
   readonly #mask: (text: string) => string;
@@ -100,16 +89,22 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const { config, secrets, authorization, guard, maxDroppedBytes } = options;
     this.#options = options;
+    this.#pending = new PendingRequests(maxDroppedBytes);
     this.#mask = createMask(config, secrets);
-    this.#channel = createChannel(config, {
+    this.#transport = createTransport(config, {
+      requests: this.#pending,
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
       guard,
-      maxDroppedBytes,
     });
     this.#stderr =
-      this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
-    this.#client = this.#createClient();
+      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log('info', line));
+    this.#client = createClient({
+      ...options,
+      timers: this.#timers,
+      onLog: (level, message) => this.#logLimited(level, message),
+      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+    });
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
       onGap: options.onUpdated,
@@ -141,7 +136,7 @@ export class Connection {
 
   /** The server was slow to start, got the older handshake, and then reported that it supports the newer one. */
   get isSlowModern(): boolean {
-    return this.#channel.lateAnswer?.() === 'supported';
+    return this.#transport.lateAnswer === 'supported';
   }
 
   /**
@@ -155,10 +150,7 @@ export class Connection {
     try {
       // The SDK ignores the signal until its transport has started, which can hang with SSE.
       await this.#timers.run([timer], undefined, () =>
-        unlessAborted(
-          this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
-          signal,
-        ),
+        unlessAborted(this.#client.connect(this.#transport, { timeout: MAX_TIMER_MS, signal }), signal),
       );
       if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
@@ -189,30 +181,25 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
-    const onArrival = (bytes?: number) => {
+    const onArrival = (bytes: number) => {
       silence.restart();
-      if (bytes !== undefined) onProgress?.({ bytes });
+      if (bytes > 0) onProgress?.({ bytes });
     };
-    const ticket: Ticket = spills === undefined ? {} : { spills, onArrival };
+    const ticket: Ticket = { method, spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
-    const sent = withTicket(this.#withLogLevel(params), ticket);
     const send = () =>
-      this.#client.request({ method, params: sent }, ANYTHING, {
-        // The SDK does not see the pieces of a long response, so the timers are ours.
+      this.#client.request({ method, params: this.#withLogLevel(params) }, ANYTHING, {
+        // The SDK does not see the pieces of a long response, so its own timer is not used.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
           silence.restart();
-          onProgress?.({
-            done: progress,
-            ...(message === undefined ? {} : { message }),
-            ...(total === undefined ? {} : { total }),
-          });
+          onProgress?.({ done: progress, ...defined({ message, total }) });
         },
         signal: AbortSignal.any(signals),
-        ...(headers === undefined ? {} : { headers: { ...headers } }),
+        ...(headers && { headers: { ...headers } }),
       });
     try {
-      const result = await this.#timers.run([limit, silence], signal, send);
+      const result = await this.#timers.run([limit, silence], signal, () => this.#pending.run(ticket, send));
       return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();
@@ -258,21 +245,6 @@ export class Connection {
     return this.#closing;
   }
 
-  #createClient(): Client {
-    const { clientInfo, requests, apps, name, chats, onChange, onUpdated } = this.#options;
-    return createClient({
-      clientInfo,
-      requests,
-      apps,
-      askedBy: () => ({ server: name, chats: chats() }),
-      timers: this.#timers,
-      onLog: (level, message) => this.#logLimited(LEVELS.get(level) ?? 'info', oneLine(message)),
-      onChange,
-      onUpdated,
-      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
-    });
-  }
-
   /** Over HTTP the probe has no timeout of its own, because a sign-in may precede the response. */
   #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
     const { knownProtocol, config } = this.#options;
@@ -284,7 +256,7 @@ export class Connection {
 
   /** A process that was slow to start may have been sent `initialize` before it could answer the probe. */
   #findMismatch(error: unknown): unknown {
-    const late = this.#channel.lateAnswer?.();
+    const late = this.#transport.lateAnswer;
     if (late === 'supported') return new ProtocolMismatch('modern', { cause: error });
     return late === 'pending' && this.#closedByServer
       ? new ProtocolMismatch('legacy', { cause: error })
@@ -307,13 +279,13 @@ export class Connection {
   async #shutDown(): Promise<void> {
     this.subscriptions.close();
     try {
-      await atMost(GRACE_MS, this.#channel.endSession?.());
+      await atMost(GRACE_MS, this.#transport.terminateSession?.());
     } catch (error) {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
     // The client does not own the transport until the protocol is negotiated.
-    await this.#channel.transport.close();
+    await this.#transport.close();
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
@@ -333,7 +305,7 @@ export class Connection {
   }
 
   #explainExit(): string {
-    const { code, signal } = this.#channel.exit?.() ?? {};
+    const { code, signal } = this.#transport.exit ?? {};
     if (typeof code === 'number') this.#log('info', `exit code ${code}`);
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
@@ -347,50 +319,13 @@ export class Connection {
   }
 
   /** Limits the lines of a server that logs without end. */
-  #logLimited(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+  #logLimited(level: Level, message: string): void {
     const decision = this.#logLimit.take(performance.now());
     if (decision === 'log') this.#log(level, message);
     else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
   }
 
-  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+  #log(level: Level, message: string): void {
     this.#options.log[level]?.(this.#mask(message));
   }
-}
-
-/** The protocol's log levels as ours. */
-const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
-  ['debug', 'debug'],
-  ['warning', 'warn'],
-  ['error', 'error'],
-  ['critical', 'error'],
-  ['alert', 'error'],
-  ['emergency', 'error'],
-]);
-
-function aboutServer(client: Client): ServerAbout {
-  const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
-  const instructions = client.getInstructions();
-  const icon = pickIcon(icons);
-  return {
-    name: oneLine(name),
-    version: oneLine(version),
-    protocol: client.getNegotiatedProtocolVersion() ?? '',
-    offers: offersOf(client),
-    ...(title === undefined ? {} : { title: oneLine(title) }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(icon === undefined ? {} : { icon }),
-  };
-}
-
-function offersOf(client: Client): ServerOffers {
-  const { tools, resources, prompts, completions, logging } = client.getServerCapabilities() ?? {};
-  return {
-    tools: tools !== undefined,
-    resources: resources !== undefined,
-    subscriptions: resources?.subscribe === true,
-    prompts: prompts !== undefined,
-    completions: completions !== undefined,
-    logging: logging !== undefined,
-  };
 }

@@ -35,7 +35,6 @@ export class ProcessGuard {
     this.#send(`- ${group}`);
   }
 
-  /** Resolves when the shell has exited. */
   async dispose(): Promise<void> {
     const shell = this.#shell;
     this.#shell = undefined;

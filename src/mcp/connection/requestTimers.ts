@@ -1,5 +1,8 @@
 import { type Timer, unlessAborted } from '../../base/async.ts';
 
+/** The longest time that timers support. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * The timers of one server's requests. They pause while the user answers a prompt of that server. A prompt lives as
  * long as a request to the server is pending.

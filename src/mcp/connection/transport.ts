@@ -12,75 +12,55 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { atMost, deferred } from '../../base/async.ts';
-import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
+import type { RemoteServer, ServerConfig } from '../config/types.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
-import { PendingRequests } from '../spill/tickets.ts';
+import type { PendingRequests } from '../spill/tickets.ts';
+import { networkCode } from './failure.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { createRetryingFetch } from './retryingFetch.ts';
 
-/** A transport that is not open yet. */
-export interface Channel {
-  readonly transport: Transport;
+export interface ServerTransport extends Transport {
   /** Must be read, or the process blocks when the pipe is full. */
   readonly stderr?: Readable;
   /** Undefined while the process runs. */
-  exit?(): Exit | undefined;
+  readonly exit?: Exit | undefined;
   /** Of a process that was too slow for the protocol probe. */
-  lateAnswer?(): LateAnswer | undefined;
+  readonly lateAnswer?: LateAnswer | undefined;
   /** Ends the session on the server, which closing the transport does not. */
-  endSession?(): Promise<void>;
+  terminateSession?(): Promise<void>;
 }
 
-export interface ChannelOptions {
+export interface TransportOptions {
+  readonly requests: PendingRequests;
   /** Called when pending calls are lost although the transport stays open. */
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
   readonly guard?: ProcessGuard | undefined;
-  readonly maxDroppedBytes?: number | undefined;
 }
 
-export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
+export function createTransport(config: ServerConfig, options: TransportOptions): ServerTransport {
   switch (config.kind) {
     case 'stdio':
-      return stdioChannel(config, options);
+      return new StdioTransport({ ...options, server: config }) as ServerTransport;
     case 'http':
-      return httpChannel(config, options);
+      return new WatchedHttpTransport(config, options) as ServerTransport;
     case 'sse':
-      return sseChannel(config, options);
+      return new SpillingSseTransport(config, options);
   }
-}
-
-function stdioChannel(server: StdioServer, { onLost, guard, maxDroppedBytes }: ChannelOptions): Channel {
-  const transport = new StdioTransport({ server, onLost, guard, maxDroppedBytes });
-  const exit = () => transport.exit;
-  const lateAnswer = () => transport.lateAnswer;
-  return { transport: transport as Transport, stderr: transport.stderr, exit, lateAnswer };
-}
-
-function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
-  const transport = new WatchedHttpTransport(config, options);
-  return { transport: transport as Transport, endSession: () => transport.terminateSession() };
-}
-
-function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
-  const transport = new SpillingSseTransport(config, options);
-  // The event source reconnects, but to a new session that does not know the pending calls.
-  transport.onerror = (error) => {
-    if (error instanceof SseError) options.onLost('the event stream broke');
-  };
-  return { transport };
 }
 
 class SpillingSseTransport extends SSEClientTransport {
   readonly #requests: PendingRequests;
 
-  constructor(config: RemoteServer, options: ChannelOptions) {
-    const requests = new PendingRequests();
-    super(new URL(config.url), transportOptions(config, requests, options));
-    this.#requests = requests;
-    // The SDK calls an existing handler before its own.
-    this.onmessage = (message) => requests.received(message);
+  constructor(config: RemoteServer, options: TransportOptions) {
+    super(new URL(config.url), httpOptions(config, options.requests, options.auth));
+    this.#requests = options.requests;
+    // The SDK calls existing handlers before its own.
+    this.onmessage = (message) => options.requests.received(message);
+    // The event source reconnects, but to a new session that does not know the pending calls.
+    this.onerror = (error) => {
+      if (error instanceof SseError) options.onLost('the event stream broke');
+    };
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
@@ -105,9 +85,8 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   /** The same with a timeout. Only the older revisions have that stream. */
   #readyForCalls: Promise<void> | undefined;
 
-  constructor(config: RemoteServer, channel: ChannelOptions) {
-    const requests = new PendingRequests();
-    const options = transportOptions(config, requests, channel);
+  constructor(config: RemoteServer, { requests, onLost, auth }: TransportOptions) {
+    const options = httpOptions(config, requests, auth);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -120,8 +99,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
     this.#listening = listening;
     this.#requests = requests;
-    this.#onLost = channel.onLost;
-    // The SDK calls an existing handler before its own.
+    this.#onLost = onLost;
     this.onmessage = (message) => {
       requests.received(message);
       if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);
@@ -174,14 +152,65 @@ function unanswered(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no response.' } };
 }
 
-function transportOptions(
+function httpOptions(
   config: RemoteServer,
   requests: PendingRequests,
-  { auth, maxDroppedBytes }: ChannelOptions,
+  auth: AuthProvider | undefined,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createRetryingFetch(createSpillingFetch({ requests, maxDroppedBytes })),
-    ...(auth === undefined ? {} : { authProvider: auth }),
+    fetch: createRetryingFetch(createSpillingFetch(requests)),
+    ...(auth && { authProvider: auth }),
   };
+}
+
+/** Idempotent methods. `tools/call` must never be here. */
+const IDEMPOTENT: ReadonlySet<unknown> = new Set([
+  'server/discover',
+  'initialize',
+  'notifications/initialized',
+  'ping',
+  'logging/setLevel',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'tasks/get',
+]);
+const CONNECTION_LOST: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+/** Longer bodies are calls, and are not parsed. */
+const MAX_BODY_CHARS = 64 * 1024;
+
+/**
+ * A `fetch` that retries idempotent requests once if the connection is lost before a response: a busy server may close
+ * an idle connection just when it is used again.
+ */
+export function createRetryingFetch(send: FetchLike): FetchLike {
+  return async (url, init) => {
+    try {
+      return await send(url, init);
+    } catch (error) {
+      if (!CONNECTION_LOST.has(networkCode(error)) || !isIdempotent(init)) throw error;
+      // Lets the pool notice other connections that were closed with this one.
+      await new Promise(setImmediate);
+      return await send(url, init).catch((second: unknown) => {
+        throw init?.signal?.aborted ? second : error;
+      });
+    }
+  };
+}
+
+function isIdempotent({ method = 'GET', body }: RequestInit = {}): boolean {
+  if (method === 'GET') return true;
+  if (method !== 'POST' || typeof body !== 'string' || body.length > MAX_BODY_CHARS) return false;
+  try {
+    return IDEMPOTENT.has((JSON.parse(body) as { readonly method?: unknown } | null)?.method);
+  } catch {
+    return false;
+  }
 }

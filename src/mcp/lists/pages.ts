@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { field } from '../../base/json.ts';
+import { defined, field } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 
 export const MAX_ITEMS = 1000;
@@ -11,10 +11,8 @@ const MAX_NOTICES = 20;
 const MAX_NOTICE_CHARS = 400;
 
 export interface Listed<T> {
-  /** The field of the response. */
-  readonly field: string;
   /** The singular of the noun for messages. */
-  readonly one: string;
+  readonly one: 'tool' | 'resource' | 'template' | 'prompt';
   /** The item, or the problem as the end of a sentence. */
   read(definition: unknown): T | string;
   /** Identifies an item. */
@@ -29,20 +27,28 @@ export interface Collected<T> {
   readonly failure?: string;
 }
 
-/** Requests the page at a cursor; the first page has none. */
-export type AskPage = (cursor: string | undefined) => Promise<unknown>;
+/** Requests a page. The first page has no parameters. */
+export type PageRequest = (method: string, params: { readonly cursor?: string }) => Promise<unknown>;
+
+/** The methods of lists, and the fields of their responses. */
+const LISTS = {
+  tool: ['tools/list', 'tools'],
+  resource: ['resources/list', 'resources'],
+  template: ['resources/templates/list', 'resourceTemplates'],
+  prompt: ['prompts/list', 'prompts'],
+} as const;
 
 /** Reads all pages of a list. Items before a failure are kept. */
 export async function collectPages<T extends object>(
   listed: Listed<T>,
-  askPage: AskPage,
+  request: PageRequest,
 ): Promise<Collected<T>> {
   const list = new ItemList(listed);
   const seenCursors = new Set<string>();
   let cursor: string | undefined;
   try {
     do {
-      const page = await askPage(cursor);
+      const page = await request(LISTS[listed.one][0], defined({ cursor }));
       list.add(page);
       cursor = nextCursor(page);
       const isLong = seenCursors.size >= MAX_PAGES || (cursor?.length ?? 0) > MAX_CURSOR_CHARS;
@@ -81,10 +87,9 @@ class ItemList<T extends object> {
   }
 
   add(page: unknown): void {
-    const entries = field(page, this.#listed.field);
-    if (!Array.isArray(entries)) {
-      throw new Error(`its response has no list of ${this.#listed.one}s`);
-    }
+    const { one } = this.#listed;
+    const entries = field(page, LISTS[one][1]);
+    if (!Array.isArray(entries)) throw new Error(`its response has no list of ${one}s`);
     for (const [index, definition] of entries.entries()) {
       if (this.#items.size >= MAX_ITEMS || this.#entries >= MAX_ENTRIES) {
         this.isFull = true;
@@ -100,7 +105,7 @@ class ItemList<T extends object> {
     return {
       items: [...this.#items.values()],
       notices: [...this.#notices, ...omitted, ...(notice === undefined ? [] : [notice])],
-      ...(failure === undefined ? {} : { failure }),
+      ...defined({ failure }),
     };
   }
 
@@ -146,8 +151,38 @@ export function readName(definition: unknown): { readonly name: string } | strin
 export function readTexts(definition: unknown): { readonly title?: string; readonly description?: string } {
   const title = field(definition, 'title') ?? field(field(definition, 'annotations'), 'title');
   const description = field(definition, 'description');
-  return {
-    ...(typeof title === 'string' ? { title: shorten(title, MAX_TITLE_CHARS) } : {}),
-    ...(typeof description === 'string' ? { description: shorten(description, MAX_DESCRIPTION_CHARS) } : {}),
-  };
+  return defined({
+    title: typeof title === 'string' ? shorten(title, MAX_TITLE_CHARS) : undefined,
+    description: typeof description === 'string' ? shorten(description, MAX_DESCRIPTION_CHARS) : undefined,
+  });
+}
+
+const MAX_ICON_CHARS = 64 * 1024;
+const MAX_ICONS = 20;
+/** SVG is safe because icons are shown as images only, where scripts do not run. Never insert one into a page as markup. */
+const BASE64_IMAGE = /^data:image\/(?:png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$/;
+const PLAIN_SVG = /^data:image\/svg\+xml(?:;charset=utf-8|;utf8)?,/i;
+
+/** The first icon that is a data: URL, in base64. Icons at other addresses are never loaded. */
+export function pickIcon(icons: unknown): string | undefined {
+  if (!Array.isArray(icons)) return undefined;
+  for (const icon of icons.slice(0, MAX_ICONS)) {
+    const source = field(icon, 'src');
+    const url = typeof source === 'string' && source.length <= MAX_ICON_CHARS ? asBase64(source) : undefined;
+    if (url !== undefined && url.length <= MAX_ICON_CHARS) return url;
+  }
+  return undefined;
+}
+
+/** Base64 has no characters that are special in HTML or CSS. */
+function asBase64(url: string): string | undefined {
+  const [start] = PLAIN_SVG.exec(url) ?? [];
+  if (start === undefined) return BASE64_IMAGE.test(url) ? url : undefined;
+  try {
+    const svg = decodeURIComponent(url.slice(start.length));
+    return `data:image/svg+xml;base64,${Buffer.from(svg, 'utf8').toString('base64')}`;
+  } catch {
+    // A “%” that does not begin an escape.
+    return undefined;
+  }
 }

@@ -9,8 +9,8 @@ export interface OpenServerOptions {
   readonly fingerprint: string;
   readonly nowMs: number;
   readonly timeoutMs: number;
-  /** False once the server was stopped. */
-  readonly isWanted: () => boolean;
+  /** Aborted with the reason when the server is no longer needed. */
+  readonly signal: AbortSignal;
   readonly connect: (server: ResolvedServer, known: KnownProtocol | undefined) => Connection;
 }
 
@@ -29,7 +29,7 @@ export async function openServer(options: OpenServerOptions): Promise<Connection
     return connection;
   } catch (error) {
     knownProtocols.write(fingerprint, undefined);
-    if (!options.isWanted()) throw error;
+    if (options.signal.aborted) throw error;
     const cause = error instanceof Error ? error.cause : undefined;
     // The known protocol no longer works: negotiate again, once.
     if (known !== undefined && !isTimeout(cause)) return openServer(options);
@@ -51,10 +51,10 @@ interface Attempt {
 }
 
 async function open(
-  { connect, timeoutMs, isWanted }: OpenServerOptions,
+  { connect, timeoutMs, signal }: OpenServerOptions,
   { server, known, isPatient = false }: Attempt,
 ): Promise<Connection> {
-  if (!isWanted()) throw new Error('it was stopped');
+  signal.throwIfAborted();
   const connection = connect(server, known);
   try {
     await connection.open({ timeoutMs, isPatient });

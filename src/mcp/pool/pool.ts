@@ -5,15 +5,17 @@ import type { Disposable, Log } from '../../ports/document.ts';
 import type { ServerRequests } from '../../ports/requests.ts';
 import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
+import type { AppSink } from '../apps/result.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { Connection, MAX_TIMER_MS } from '../connection/connection.ts';
-import { InMemoryProtocols, type KnownProtocol, type KnownProtocols } from '../connection/knownProtocols.ts';
+import type { Connection, ConnectionOptions } from '../connection/connection.ts';
+import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
+import { MAX_TIMER_MS } from '../connection/requestTimers.ts';
 import { Watches } from '../connection/subscriptions.ts';
-import { Authorizations, type Authorize, type RemoteAuthorization } from '../oauth/authorization.ts';
-import { openServer } from './open.ts';
+import type { RemoteAuthorization } from '../oauth/authorization.ts';
+import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
 
 export interface PoolOptions {
   /** Called at every use, so that changed settings apply at once. */
@@ -25,7 +27,8 @@ export interface PoolOptions {
   readonly timeoutMs: () => number;
   readonly clientInfo: Implementation;
   readonly requests?: ServerRequests | undefined;
-  readonly apps?: boolean | undefined;
+  /** Where the apps of tools are shown. Called for each tool call, so that a changed setting applies at once. */
+  readonly apps?: (() => AppSink | undefined) | undefined;
   readonly knownProtocols?: KnownProtocols | undefined;
   readonly authorize?: Authorize | undefined;
   /** Resolves inputs, which may ask the user. */
@@ -44,10 +47,10 @@ interface Slot {
   readonly opened: Promise<Connection>;
   /** The current attempt while opening. */
   connection: Connection | undefined;
-  /** True once an attempt has succeeded. */
-  isOpen: boolean;
-  retired: boolean;
-  openedAtMs: number;
+  /** Aborted with the reason when the slot is retired. */
+  readonly retired: AbortController;
+  /** Undefined until an attempt has succeeded. */
+  openedAtMs: number | undefined;
   /** The last listed definitions, by name. */
   tools: ReadonlyMap<string, ToolInfo>;
 }
@@ -61,7 +64,7 @@ const MIN_RESTART_MS = 1000;
 
 /** All servers, isolated from each other. A server is started by its first use, and again after it exited or changed. */
 export class ServerPool {
-  protected readonly options: PoolOptions;
+  readonly #options: PoolOptions;
   readonly #knownProtocols: KnownProtocols;
   readonly #slots = new Map<string, Slot>();
   readonly #backoffs = new Map<string, Backoff>();
@@ -75,7 +78,7 @@ export class ServerPool {
   #disposed = false;
 
   constructor(options: PoolOptions) {
-    this.options = options;
+    this.#options = options;
     this.#knownProtocols = options.knownProtocols ?? new InMemoryProtocols();
     this.#authorizations = new Authorizations(options.authorize, (server) => (work) => {
       const connection = this.#slots.get(server)?.connection;
@@ -89,15 +92,15 @@ export class ServerPool {
   }
 
   async states(): Promise<ReadonlyMap<string, ServerState>> {
-    const servers = await this.options.servers();
+    const servers = await this.#options.servers();
     return new Map([...servers.keys()].map((name) => [name, this.stateOf(name)]));
   }
 
   /** Resolves to the running server; starts it if necessary. */
   protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
-    const servers = await this.options.servers();
-    for (const removed of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
-      void this.#retire(removed, 'it was removed from the configuration');
+    const servers = await this.#options.servers();
+    for (const slot of this.#slots.values()) {
+      if (!servers.has(slot.name)) void this.#retire(slot, 'it was removed from the configuration');
     }
     const config = servers.get(name);
     if (config === undefined) {
@@ -111,7 +114,7 @@ export class ServerPool {
   }
 
   protected resetBackoff(name: string): void {
-    this.#backoffOf(name).reset();
+    this.#backoffs.delete(name);
   }
 
   protected running(): readonly (readonly [string, Connection])[] {
@@ -120,7 +123,6 @@ export class ServerPool {
     );
   }
 
-  /** The last listed definition. */
   toolInfo(server: string, tool: string): ToolInfo | undefined {
     return this.#slots.get(server)?.tools.get(tool);
   }
@@ -137,24 +139,24 @@ export class ServerPool {
   /** Starts a server at once, even after failures. */
   async start(server: string): Promise<void> {
     this.resetBackoff(server);
-    this.#authorizations.askAgain(server);
+    await this.#authorizations.askAgain(server);
     await this.use(server);
   }
 
   async stop(server: string): Promise<void> {
     this.resetBackoff(server);
-    await this.#retire(server, 'it was stopped');
+    await this.#retire(this.#slots.get(server), 'it was stopped');
     this.#notify(server, 'state');
   }
 
   /** Closes servers whose configuration was removed or changed. */
   async settle(): Promise<void> {
     if (this.#slots.size === 0) return;
-    const servers = await this.options.servers();
+    const servers = await this.#options.servers();
     for (const [name, slot] of this.#slots) {
       const config = servers.get(name);
       if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
-      void this.#retire(name, 'its configuration was changed', slot);
+      void this.#retire(slot, 'its configuration was changed');
       this.#notify(name, 'state');
     }
   }
@@ -165,18 +167,18 @@ export class ServerPool {
   }
 
   async signOut(server: string): Promise<void> {
-    const config = (await this.options.servers()).get(server);
+    const config = (await this.#options.servers()).get(server);
     const live = this.#slots.get(server)?.authorization;
     if (live !== undefined) await live.signOut();
     else if (config !== undefined) {
-      const { resolve = withoutInputs } = this.options;
-      await this.#authorizations.of(server, (await resolve(server, config)).config)?.signOut();
+      const resolved = await this.#resolve(server, config);
+      await (await this.#authorizations.of(server, resolved.config))?.signOut();
     }
     await this.stop(server);
   }
 
   /** Continues after a restart of the server. */
-  watch(resource: ResourceName, onUpdate: () => void): Disposable {
+  subscribe(resource: ResourceName, onUpdate: () => void): Disposable {
     const { server, uri } = resource;
     const subscriptions = () => this.#slots.get(server)?.connection?.subscriptions;
     return this.#watches.add(resource, onUpdate, {
@@ -186,20 +188,20 @@ export class ServerPool {
   }
 
   protected logOf(name: string): Log {
-    const { log, logFor } = this.options;
+    const { log, logFor } = this.#options;
     return logFor ? logFor(name) : withName(log, name);
   }
 
   /** The setting can be any number; timers treat values out of their range as 1. */
   protected timeoutMs(): number {
-    const ms = Math.round(this.options.timeoutMs());
+    const ms = Math.round(this.#options.timeoutMs());
     return ms > 0 ? Math.min(ms, MAX_TIMER_MS) : 1;
   }
 
   /** Closes all servers; resolves when none of their processes is left. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    for (const name of [...this.#slots.keys()]) void this.#retire(name, 'Filechat is closing');
+    for (const slot of this.#slots.values()) void this.#retire(slot, 'Filechat is closing');
     await Promise.all(this.#closing);
     await this.#guard.dispose();
   }
@@ -210,7 +212,7 @@ export class ServerPool {
     const old = this.#slots.get(name);
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (old !== undefined && old.fingerprint !== fingerprint) this.resetBackoff(name);
-    void this.#retire(name, 'its configuration was changed');
+    void this.#retire(old, 'its configuration was changed');
     const refusal = this.#backoffOf(name).refusal(this.#now());
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
@@ -229,50 +231,62 @@ export class ServerPool {
       fingerprint,
       authorization: undefined,
       connection: undefined,
-      isOpen: false,
-      retired: false,
-      openedAtMs: this.#now(),
+      retired: new AbortController(),
+      openedAtMs: undefined,
       tools: new Map(),
     };
-    const { resolve = withoutInputs } = this.options;
-    const opened = openServer({
-      // Asynchronous, so that the slot is in place when inputs are requested.
-      server: Promise.resolve().then(() => resolve(name, config)),
-      knownProtocols: this.#knownProtocols,
-      fingerprint,
-      nowMs: this.#now(),
-      timeoutMs: this.timeoutMs(),
-      isWanted: () => !slot.retired,
-      connect: (server, known) => this.#connect(slot, server, known),
-    });
-    return Object.assign(slot, { opened });
+    return Object.assign(slot, { opened: this.#open(slot, config) });
   }
 
-  #connect(slot: OpeningSlot, server: ResolvedServer, knownProtocol: KnownProtocol | undefined): Connection {
-    const { name } = slot;
-    const { clientInfo, requests = {}, apps = false, maxDroppedBytes } = this.options;
-    slot.authorization = this.#authorizations.of(name, server.config);
-    slot.connection = new Connection({
-      ...server,
+  async #open(slot: OpeningSlot, config: ServerConfig): Promise<Connection> {
+    const { name, fingerprint } = slot;
+    const [nowMs, timeoutMs] = [this.#now(), this.timeoutMs()];
+    // The SDK is large, so it is loaded only now. The slot is in place when inputs are requested.
+    const [{ openServer }, { Connection }] = await Promise.all([
+      import('./open.ts'),
+      import('../connection/connection.ts'),
+    ]);
+    return openServer({
+      server: this.#resolve(name, config).then(async (server) => {
+        slot.authorization = await this.#authorizations.of(name, server.config);
+        return server;
+      }),
+      knownProtocols: this.#knownProtocols,
+      fingerprint,
+      nowMs,
+      timeoutMs,
+      signal: slot.retired.signal,
+      connect: (server, knownProtocol) => {
+        slot.connection = new Connection({ ...server, ...this.#connectionOptions(slot), knownProtocol });
+        return slot.connection;
+      },
+    });
+  }
+
+  #connectionOptions(slot: OpeningSlot): Omit<ConnectionOptions, 'config' | 'secrets' | 'knownProtocol'> {
+    const { name, authorization } = slot;
+    const { clientInfo, requests = {}, apps, maxDroppedBytes } = this.#options;
+    return {
       name,
       clientInfo,
       log: this.logOf(name),
       requests,
-      apps,
-      knownProtocol,
-      authorization: slot.authorization,
+      apps: apps?.() !== undefined,
+      authorization,
       guard: this.#guard,
       maxDroppedBytes,
       chats: () => this.chats.at(name),
       onChange: (what) => this.#changed(slot, what),
       onUpdated: (uri) => this.#watches.notify(name, uri),
-    });
-    return slot.connection;
+    };
+  }
+
+  async #resolve(name: string, config: ServerConfig): Promise<ResolvedServer> {
+    return (await this.#options.resolve?.(name, config)) ?? { config, secrets: [] };
   }
 
   #ready(slot: Slot): void {
     const { name } = slot;
-    slot.isOpen = true;
     slot.openedAtMs = this.#now();
     for (const uri of this.#watches.urisOf(name)) {
       slot.connection?.subscriptions.add(uri);
@@ -284,13 +298,13 @@ export class ServerPool {
 
   #failed(slot: OpeningSlot, reason: string): void {
     const { name } = slot;
-    if (this.#slots.get(name) !== slot) return;
+    if (slot.retired.signal.aborted) return;
     const nowMs = this.#now();
     // The time of a failed start does not count as uptime.
-    const livedMs = slot.isOpen ? nowMs - slot.openedAtMs : 0;
+    const livedMs = nowMs - (slot.openedAtMs ?? nowMs);
     this.#backoffOf(name).failed(reason, { nowMs, livedMs });
-    this.options.log.error(reason);
-    void this.#retire(name, reason, slot);
+    this.#options.log.error(reason);
+    void this.#retire(slot, reason);
     this.#notify(name, 'state');
   }
 
@@ -298,7 +312,7 @@ export class ServerPool {
   #changed(slot: OpeningSlot, what: ServerChange): void {
     const { name, connection } = slot;
     if (what !== 'state') this.#notify(name, what);
-    else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired) {
+    else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired.signal.aborted) {
       this.#crashed(slot, connection.state.reason);
     }
   }
@@ -332,35 +346,26 @@ export class ServerPool {
   }
 
   #now(): number {
-    return (this.options.now ?? Date.now)();
+    return (this.#options.now ?? Date.now)();
   }
 
-  /** Closes a server, unless its slot was replaced. Resolves when its process is gone. */
-  #retire(
-    name: string,
-    reason: string,
-    expected: OpeningSlot | undefined = this.#slots.get(name),
-  ): Promise<void> {
-    const slot = this.#slots.get(name);
-    if (slot === undefined || slot !== expected) return Promise.resolve();
-    this.#slots.delete(name);
-    slot.retired = true;
+  /** Closes a server. Resolves when its process is gone. */
+  async #retire(slot: OpeningSlot | undefined, reason: string): Promise<void> {
+    if (slot === undefined || slot.retired.signal.aborted) return;
+    this.#slots.delete(slot.name);
+    slot.retired.abort(new Error(reason));
     slot.authorization?.cancel();
     const closed = Promise.resolve(slot.connection?.close(reason)).finally(() =>
       this.#closing.delete(closed),
     );
     this.#closing.add(closed);
-    return closed;
+    await closed;
   }
 }
 
 /** A server that is still opening may try another protocol. */
 function isDead(slot: OpeningSlot): boolean {
-  return slot.isOpen && slot.connection?.state.kind === 'closed';
-}
-
-async function withoutInputs(_server: string, config: ServerConfig): Promise<ResolvedServer> {
-  return { config, secrets: [] };
+  return slot.openedAtMs !== undefined && slot.connection?.state.kind === 'closed';
 }
 
 function withName(log: Log, name: string): Log {

@@ -1,14 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { type FilteredMessage, JsonFilter } from './jsonFilter.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
-
-export interface SpillingFetchOptions {
-  readonly requests: PendingRequests;
-  readonly maxDroppedBytes?: number | undefined;
-}
+import { JsonFilter } from './jsonFilter.ts';
+import type { PendingRequests } from './tickets.ts';
 
 type Body = ReadableStreamDefaultReader<Uint8Array>;
-type Filter = (body: Body, options: SpillingFetchOptions) => AsyncGenerator<Buffer>;
+type Filter = (body: Body, requests: PendingRequests) => AsyncGenerator<Buffer>;
 
 const FILTERS: ReadonlyMap<string, Filter> = new Map([
   ['application/json', filterJson],
@@ -17,13 +12,13 @@ const FILTERS: ReadonlyMap<string, Filter> = new Map([
 const NEWLINE = Buffer.from('\n');
 
 /** A `fetch` that moves long base64 strings of responses to files and puts placeholders in their place. */
-export function createSpillingFetch(options: SpillingFetchOptions): FetchLike {
+export function createSpillingFetch(requests: PendingRequests): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
     const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
     const filter = FILTERS.get(type);
     if (!response.ok || response.body === null || filter === undefined) return response;
-    return withBody(response, filterBody(response.body, filter, options));
+    return withBody(response, filterBody(response.body, filter, requests));
   };
 }
 
@@ -40,10 +35,10 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 function filterBody(
   body: ReadableStream<Uint8Array>,
   filter: Filter,
-  options: SpillingFetchOptions,
+  requests: PendingRequests,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const filtered = filter(reader, options);
+  const filtered = filter(reader, requests);
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { done, value } = await filtered.next();
@@ -58,20 +53,20 @@ function filterBody(
   });
 }
 
-async function* filterJson(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
-  const filter = new JsonFilter(options);
+async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {
+  const filter = new JsonFilter(requests);
   try {
     for await (const chunk of chunksOf(body)) {
       await pushTo(filter, chunk);
     }
-    yield textOf(await filter.end(), options);
+    yield await filter.end();
   } finally {
     await filter.abort();
   }
 }
 
-async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
-  const filter = new JsonFilter(options);
+async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {
+  const filter = new JsonFilter(requests);
   const lines = new EventLines();
   let hasData = false;
   try {
@@ -85,7 +80,7 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
         } else if (part.kind === 'other') {
           yield Buffer.concat([part.line, NEWLINE]);
         } else {
-          yield hasData ? eventOf(textOf(await filter.end(), options)) : NEWLINE;
+          yield hasData ? eventOf(await filter.end()) : NEWLINE;
           hasData = false;
           // The SDK handles notifications asynchronously and responses at once. Without this break, the last
           // progress of a request would be reported after its result.
@@ -101,13 +96,6 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
 function eventOf(message: Buffer): Buffer {
   const text = message.toString('utf8').replace(/\n$/, '');
   return Buffer.from(`data: ${text.replaceAll('\n', '\ndata: ')}\n\n`);
-}
-
-function textOf(filtered: FilteredMessage, { requests }: SpillingFetchOptions): Buffer {
-  if (filtered.kind === 'message') return filtered.json;
-  const response = requests.tooLarge(filtered.id);
-  if (!response) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
-  return Buffer.from(JSON.stringify(response));
 }
 
 async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {

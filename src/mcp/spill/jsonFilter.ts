@@ -1,13 +1,12 @@
 import { Throttle } from '../../base/throttle.ts';
+import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
+import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';
-import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests, type Ticket } from './tickets.ts';
+import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;
-/** A message of which more was dropped is considered endless. */
-export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
-/** Shorter messages arrive at once and need no progress. */
+/** Shorter responses arrive at once; their size is not reported. */
 const MIN_REPORTED_BYTES = 1_000_000;
 const REPORT_EVERY_MS = 250;
 /** The beginning of a string decides whether it can be base64. */
@@ -18,48 +17,42 @@ const MAYBE_DATA_URL = /^(?:d|da|dat|data|data:[^,]*)$/i;
 const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-export interface JsonFilterOptions {
-  readonly requests: Pick<PendingRequests, 'ticketFor' | 'assign' | 'arrived'>;
-  readonly minSpilledChars?: number | undefined;
-  readonly maxDroppedBytes?: number | undefined;
-}
-
-export type FilteredMessage =
-  | { readonly kind: 'message'; readonly json: Buffer }
-  | { readonly kind: 'tooLarge'; readonly id: number | undefined };
+export type FilterRequests = Pick<
+  PendingRequests,
+  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxDroppedBytes'
+>;
 
 /**
  * Takes the bytes of one JSON message after the other, at any chunking, and returns each with its long base64 strings
  * moved to files and replaced by placeholders. Everything else is unchanged.
  */
 export class JsonFilter {
-  readonly #options: JsonFilterOptions;
+  readonly #requests: FilterRequests;
+  readonly #minSpilledChars: number;
   readonly #out = new ByteList(MAX_MESSAGE_BYTES);
   readonly #position = new JsonPosition((id) => this.#endOfMessage(id));
   readonly #progress = new Throttle(REPORT_EVERY_MS);
   /** Undefined outside of strings. A `short` string may still be spilled; a `passed` one is not. */
   #string: 'short' | 'passed' | StringSpill | undefined;
-  /** The start of the current string in the output. */
   #start = 0;
   #escaped = false;
   /** The text of the current string if the position needs it. */
   #text: string | undefined;
   /** Of the message whose id has not arrived yet. */
-  #unassigned: Ticket | undefined;
-  /** Of the current spilled string. */
-  #ticket: Ticket | undefined;
+  #unassigned: SpillTable | undefined;
   #assigning: Promise<void>[] = [];
   #received = 0;
   /** Bytes of the current message that were neither spilled nor kept in memory. */
   #dropped = 0;
   #lastId: number | undefined;
 
-  constructor(options: JsonFilterOptions) {
-    this.#options = options;
+  constructor(requests: FilterRequests, minSpilledChars = MIN_SPILLED_CHARS) {
+    this.#requests = requests;
+    this.#minSpilledChars = minSpilledChars;
   }
 
   get isEndless(): boolean {
-    return this.#dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES);
+    return this.#dropped > this.#requests.maxDroppedBytes;
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -72,21 +65,23 @@ export class JsonFilter {
       }
     }
     this.#received += chunk.length;
-    if (this.#received < MIN_REPORTED_BYTES) return;
-    this.#progress.run('', () => this.#options.requests.arrived(this.#position.id, this.#received));
+    if (!this.#position.isInResult) return;
+    const isLong = () => this.#received >= MIN_REPORTED_BYTES;
+    // By key, so that the first number is reported at once.
+    this.#progress.run(isLong() ? 'long' : 'short', () =>
+      this.#requests.arrived(this.#position.id, isLong() ? this.#received : 0),
+    );
   }
 
-  /** Ends the current message. */
-  async end(): Promise<FilteredMessage> {
+  /** Ends the current message and resolves to its JSON. Rejects if it is too large and its request is unknown. */
+  async end(): Promise<Buffer> {
     if (this.#string instanceof StringSpill) await this.#restore(this.#string);
     if (this.#unassigned !== undefined) this.#endOfMessage(this.#position.id);
     await Promise.all(this.#assigning);
     const id = this.#lastId ?? this.#position.id;
-    const filtered: FilteredMessage = this.#out.isOverflowing
-      ? { kind: 'tooLarge', id }
-      : { kind: 'message', json: this.#out.take() };
+    const [isTooLarge, json] = [this.#out.isOverflowing, this.#out.take()];
     this.#reset();
-    return filtered;
+    return isTooLarge ? this.#requests.tooLarge(id) : json;
   }
 
   /** Drops the current message and removes its unfinished file. */
@@ -94,7 +89,7 @@ export class JsonFilter {
     const [string, unassigned] = [this.#string, this.#unassigned];
     this.#reset();
     if (string instanceof StringSpill) await string.discard();
-    await unassigned?.spills?.dispose();
+    await unassigned?.dispose();
   }
 
   #reset(): void {
@@ -105,7 +100,6 @@ export class JsonFilter {
     this.#escaped = false;
     this.#text = undefined;
     this.#unassigned = undefined;
-    this.#ticket = undefined;
     this.#assigning = [];
     this.#received = 0;
     this.#dropped = 0;
@@ -114,8 +108,7 @@ export class JsonFilter {
 
   #endOfMessage(id: number | undefined): void {
     this.#lastId = id;
-    const { spills } = this.#unassigned ?? {};
-    if (spills !== undefined) this.#assigning.push(this.#options.requests.assign(id, spills));
+    if (this.#unassigned) this.#assigning.push(this.#requests.assign(id, this.#unassigned));
     this.#unassigned = undefined;
   }
 
@@ -173,7 +166,7 @@ export class JsonFilter {
 
   #isLong(): boolean {
     const length = this.#out.length - this.#start;
-    if (length <= (this.#options.minSpilledChars ?? MIN_SPILLED_CHARS)) return false;
+    if (length <= this.#minSpilledChars) return false;
     if (length > MAX_DATA_URL_HEAD_CHARS) return true;
     return !MAYBE_DATA_URL.test(this.#out.from(this.#start).toString('latin1'));
   }
@@ -186,10 +179,9 @@ export class JsonFilter {
     const head = readDataUrlHead(raw);
     const body = raw.subarray(head?.raw.length ?? 0);
     const isBase64 = MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS));
-    this.#ticket = isBase64 ? this.#chooseTicket() : undefined;
-    if (this.#ticket?.spills !== undefined) {
-      const spill = new StringSpill(this.#ticket.spills, head);
-      this.#ticket.onArrival?.();
+    const table = isBase64 ? this.#chooseTable() : undefined;
+    if (table !== undefined) {
+      const spill = new StringSpill(table, head);
       // A view of the output, which does not change until take() resolves.
       const taken = await spill.take(body);
       if (taken === body.length) {
@@ -203,17 +195,16 @@ export class JsonFilter {
     return end + 1;
   }
 
-  #chooseTicket(): Ticket | undefined {
+  #chooseTable(): SpillTable | undefined {
     const { id } = this.#position;
-    if (id !== undefined) return this.#options.requests.ticketFor(id);
-    this.#unassigned ??= this.#options.requests.ticketFor(undefined);
+    if (id !== undefined) return this.#requests.tableFor(id);
+    this.#unassigned ??= this.#requests.tableFor(undefined);
     return this.#unassigned;
   }
 
   async #passSpilled(chunk: Buffer, from: number, end: number): Promise<number> {
     const spill = this.#string as StringSpill;
     const raw = chunk.subarray(from, end);
-    this.#ticket?.onArrival?.();
     const taken = await spill.take(raw);
     if (!spill.isKept) this.#dropped += raw.length;
     if (taken < raw.length) {

@@ -22,9 +22,13 @@ export class JsonPosition {
     return Number.isInteger(id) ? id : undefined;
   }
 
+  get isInResult(): boolean {
+    return this.#section === 'result';
+  }
+
   /** True if a string that begins here is a value inside a result. Only results are spilled. */
   get isResultValue(): boolean {
-    if (this.#section !== 'result' || this.#depth > MAX_DEPTH) return false;
+    if (!this.isInResult || this.#depth > MAX_DEPTH) return false;
     return this.#afterColon || this.#arrays[this.#depth - 1] === true;
   }
 

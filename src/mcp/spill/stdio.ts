@@ -17,15 +17,15 @@ import { atMost } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
-import { MAX_MESSAGE_BYTES, PendingRequests } from './tickets.ts';
+import type { PendingRequests } from './tickets.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
+  readonly requests: PendingRequests;
   /** Called with the reason when this side ends the connection. */
   readonly onLost: (reason: string) => void;
   /** Ends the process if this host is killed. */
   readonly guard?: { add(group: number): void; remove(group: number): void } | undefined;
-  readonly maxDroppedBytes?: number | undefined;
 }
 
 export interface Exit {
@@ -50,7 +50,6 @@ export class StdioTransport implements Transport {
   /** Exists before the process, so that no output is lost. */
   readonly stderr: Readable;
   readonly #options: StdioOptions;
-  readonly #requests = new PendingRequests();
   readonly #probe = new DiscoverProbe();
   readonly #filter: JsonFilter;
   readonly #stderr = new PassThrough();
@@ -61,7 +60,7 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.#filter = new JsonFilter({ ...options, requests: this.#requests });
+    this.#filter = new JsonFilter(options.requests);
     this.stderr = this.#stderr;
   }
 
@@ -113,7 +112,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
     if (!stdin || this.#closing !== undefined) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected');
-    this.#requests.sent(message);
+    this.#options.requests.sent(message);
     this.#probe.sent(message);
     // A failed write is ignored: the process has exited, and its exit ends and explains all requests.
     await new Promise<void>((resolve) => stdin.write(serializeMessage(message), () => resolve()));
@@ -136,7 +135,6 @@ export class StdioTransport implements Transport {
       signalGroup(child, signal);
       await atMost(patienceMs, gone);
     }
-    // Its child processes end too.
     signalGroup(child, 'SIGKILL');
     this.#options.guard?.remove(child.pid);
     child.stdout?.destroy();
@@ -182,11 +180,12 @@ export class StdioTransport implements Transport {
   }
 
   async #endLine(): Promise<void> {
-    const filtered = await this.#filter.end();
-    const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#tooLarge(filtered.id);
-    if (message === undefined || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
-    this.#requests.received(message);
-    this.onmessage?.(message);
+    const message = await this.#filter.end().then(
+      (json) => this.#parse(json),
+      (error: Error) => void this.onerror?.(error),
+    );
+    if (!message || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
+    this.#options.requests.received(message, () => this.onmessage?.(message));
     // The SDK handles notifications asynchronously and responses at once. Without this break, the last progress of a
     // request would be reported after its result.
     if ('method' in message) await new Promise(setImmediate);
@@ -202,13 +201,6 @@ export class StdioTransport implements Transport {
       this.onerror?.(new Error(`The server wrote a line to stdout that is not an MCP message: ${quoted}`));
       return undefined;
     }
-  }
-
-  #tooLarge(id: number | undefined): JSONRPCMessage | undefined {
-    const response = this.#requests.tooLarge(id);
-    if (!response)
-      this.onerror?.(new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`));
-    return response;
   }
 
   async #closeSilentOutput(child: ChildProcess): Promise<void> {
@@ -262,7 +254,6 @@ const ENDINGS = [
   ['SIGKILL', KILL_GRACE_MS],
 ] as const;
 
-/** Signals the process and its child processes. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (!HAS_GROUPS) endTree(child);
   if (!HAS_GROUPS || child.pid === undefined) return;

@@ -1,80 +1,84 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import type { SpillTable } from './table.ts';
+import type { SpillTable } from './files.ts';
 
-/**
- * Accompanies one request through the SDK to the transport, which alone knows the request's id, and takes the result
- * there before the SDK validates it.
- */
+/** One request as the transport sees it. It takes the result before the SDK validates it. */
 export interface Ticket {
+  readonly method: string;
   /** Receives the long strings of the response. */
   readonly spills?: SpillTable | undefined;
-  /** Called while a long response arrives, a few times a second with the number of bytes so far. */
-  readonly onArrival?: ((bytes?: number) => void) | undefined;
+  /** Called a few times a second while a response arrives, with its bytes so far; 0 if it is short or may be another's. */
+  readonly onArrival?: ((bytes: number) => void) | undefined;
   /** The result as the server sent it. Absent until the response has arrived, and for methods without an empty result. */
   result?: unknown;
 }
 
-/** A symbol is copied with the parameters and never becomes JSON. */
-const TICKET = Symbol('filechat.ticket');
-
-export function withTicket(
-  params: Readonly<Record<string, unknown>>,
-  ticket: Ticket,
-): Record<string, unknown> {
-  return { ...params, [TICKET]: ticket };
-}
-
 /** The requests of one connection that have no response yet. */
 export class PendingRequests {
-  readonly #pending = new Map<number, { readonly method: string; readonly ticket: Ticket | undefined }>();
+  readonly #pending = new Map<number, Ticket | undefined>();
+  /** The SDK assigns the ids, and sends a request again when it requires input. Both happen in the context of `run`. */
+  readonly #current = new AsyncLocalStorage<Ticket>();
+  /** A message of which more was dropped is considered endless. */
+  readonly maxDroppedBytes: number;
+
+  constructor(maxDroppedBytes = MAX_DROPPED_BYTES) {
+    this.maxDroppedBytes = maxDroppedBytes;
+  }
+
+  /** Every message of this method that `send` sends, now or later, belongs to the ticket. */
+  run<T>(ticket: Ticket, send: () => T): T {
+    return this.#current.run(ticket, send);
+  }
 
   /** Must be called for every sent message. */
   sent(message: JSONRPCMessage): void {
     // String ids belong to the SDK's own requests, whose results are short.
     if (!('method' in message) || !('id' in message) || typeof message.id !== 'number') return;
-    const ticket = (message.params as { readonly [TICKET]?: Ticket } | undefined)?.[TICKET];
-    this.#pending.set(message.id, { method: message.method, ticket });
+    const ticket = this.#current.getStore();
+    this.#pending.set(message.id, ticket?.method === message.method ? ticket : undefined);
   }
 
   /**
    * Must be called for every received message, before the SDK gets it. A cancelled request stays pending until its late
-   * response arrives: its table is disposed and discards what it gets.
+   * response arrives: its table is disposed and discards what it gets. `deliver` runs in the context of the request; a
+   * transport that reads each response in the context of its request does not need it.
    */
-  received(message: JSONRPCMessage): void {
-    if ('method' in message) return;
-    const id = Number(message.id);
-    const { method = '', ticket } = this.#pending.get(id) ?? {};
-    if (ticket !== undefined) takeResult(message, method, ticket);
-    this.#pending.delete(id);
+  received(message: JSONRPCMessage, deliver: () => void = () => {}): void {
+    const id = 'method' in message ? undefined : Number(message.id);
+    const ticket = id === undefined ? undefined : this.#pending.get(id);
+    if (id !== undefined) this.#pending.delete(id);
+    if (ticket !== undefined) {
+      takeResult(message, ticket);
+      this.run(ticket, deliver);
+    } else deliver();
   }
 
-  /** Reports bytes of a response. Without an id they must belong to the only pending request. */
+  /** Reports bytes of a response. Until its id is known, it may be the response to any pending request. */
   arrived(id: number | undefined, bytes: number): void {
     const owner = id ?? this.#only;
-    if (owner !== undefined) this.#pending.get(owner)?.ticket?.onArrival?.(bytes);
+    if (owner !== undefined) this.#pending.get(owner)?.onArrival?.(bytes);
+    else for (const ticket of this.#pending.values()) ticket?.onArrival?.(0);
   }
 
-  /** The ticket of a response. Until its id is known, a ticket with a table of its own, which `assign` hands over. */
-  ticketFor(id: number | undefined): Ticket | undefined {
-    if (id !== undefined) return this.#pending.get(id)?.ticket;
-    for (const { ticket } of this.#pending.values()) {
-      if (ticket?.spills?.disposed === false) return { ...ticket, spills: ticket.spills.createSibling() };
-    }
-    return undefined;
+  /** The table of a response. Until its id is known, a table of its own, which `assign` hands over. */
+  tableFor(id: number | undefined): SpillTable | undefined {
+    if (id !== undefined) return this.#pending.get(id)?.spills;
+    const tables = [...this.#pending.values()].map((ticket) => ticket?.spills);
+    return tables.find((table) => table?.disposed === false)?.createSibling();
   }
 
   async assign(id: number | undefined, table: SpillTable): Promise<void> {
-    const owner = id === undefined ? undefined : this.#pending.get(id)?.ticket?.spills;
+    const owner = id === undefined ? undefined : this.#pending.get(id)?.spills;
     await (owner === undefined ? table.dispose() : owner.adopt(table));
   }
 
-  /** The error response in place of one that is too large; undefined when its request is unknown. */
-  tooLarge(id = this.#only): JSONRPCMessage | undefined {
-    if (id === undefined) return undefined;
+  /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
+  tooLarge(id = this.#only): Buffer {
+    if (id === undefined) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
     const message = `its answer has more than ${describeSize(MAX_MESSAGE_BYTES)} of text. Ask the tool for less at a time`;
-    return { jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } };
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 
   get #only(): number | undefined {
@@ -82,6 +86,7 @@ export class PendingRequests {
   }
 }
 
+export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** The most text that a message may have besides its files. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** In the range that the protocol leaves to implementations. */
@@ -102,8 +107,8 @@ const EMPTY_RESULTS: ReadonlyMap<string, Readonly<Record<string, unknown>>> = ne
  * Moves a result to its ticket and leaves an empty one in the message. The SDK validates results of revision 2026-07-28
  * against the whole schema, so one invalid block would lose all others.
  */
-function takeResult(message: JSONRPCMessage, method: string, ticket: Ticket): void {
-  const empty = EMPTY_RESULTS.get(method);
+function takeResult(message: JSONRPCMessage, ticket: Ticket): void {
+  const empty = EMPTY_RESULTS.get(ticket.method);
   if (empty === undefined || !('result' in message) || !isObject(message.result)) return;
   if ((field(message.result, 'resultType') ?? 'complete') !== 'complete') return;
   ticket.result = message.result;

@@ -2,9 +2,8 @@ import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
-import type { Connections } from '../../mcp/pool/connections.ts';
 import { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
-import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
+import { type AppResult, type AppSink, type ClientOptions, McpClient } from '../../mcpClient.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel, ChatRules } from '../../ports/models.ts';
 import type { ResourceName } from '../../ports/servers.ts';
@@ -66,11 +65,8 @@ export class EditorServers implements vscode.Disposable {
     this.inputs = new ServerInputs(secrets);
     this.list = new ServerList({ memory: globalState, log, samplePath, inputs: this.inputs });
     this.audit = new AuditLog({ folder: globalStorageUri, log });
-    this.client = new McpClient(() => this.#openConnections(), {
-      limits: resultLimits,
-      settings: toolSettings,
-      apps: () => (showsApps() ? this.#sink : undefined),
-    });
+    this.#signIn = new SignInBrowser(context.extension.id);
+    this.client = new McpClient(this.#clientOptions());
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
     this.tools = chatTools(this.client, this.builtIns);
     this.#signIn = new SignInBrowser(context.extension.id);
@@ -164,15 +160,12 @@ export class EditorServers implements vscode.Disposable {
     return this.#apps;
   }
 
-  /** Loads the SDK on first use, because it is large. */
-  async #openConnections(): Promise<Connections> {
+  #clientOptions(): ClientOptions {
     const { context, log, modelFor } = this.#deps;
-    const [{ Connections }, { RemoteAuthorization }] = await Promise.all([
-      import('../../mcp/pool/connections.ts'),
-      import('../../mcp/oauth/authorization.ts'),
-    ]);
     const serverFingerprint = (server: string) => this.list.fingerprint(server);
-    return new Connections({
+    return {
+      limits: resultLimits,
+      settings: toolSettings,
       servers: () => this.list.startable(),
       log,
       logFor: (server) => this.logs.logFor(server),
@@ -182,16 +175,18 @@ export class EditorServers implements vscode.Disposable {
       apps: showsApps(),
       knownProtocols: rememberedProtocols(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
-      authorize: (config, server, onAsk) =>
-        new RemoteAuthorization({
+      authorize: async (config, server, onAsk) => {
+        const { RemoteAuthorization } = await import('../../mcp/oauth/authorization.ts');
+        return new RemoteAuthorization({
           server,
           serverUrl: config.url,
           store: secretCredentials(context.secrets),
           browser: this.#signIn,
           settings: { ...clientMetadata(), ...config.oauth },
           onAsk,
-        }),
-    });
+        });
+      },
+    };
   }
 }
 

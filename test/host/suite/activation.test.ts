@@ -27,7 +27,7 @@ suite('activation', () => {
       'the entry is not among the scripts',
     );
     assert.deepEqual(
-      ours.filter((url) => /\/(?:app|connections|sdkModel)-[^/]*$/.test(url)),
+      ours.filter((url) => /\/(?:app|connection|sdkModel)-[^/]*$/.test(url)),
       [],
     );
     const bytes = ours.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
 import {
   assetsServerFile,
   CHAT,
@@ -41,8 +40,7 @@ describe('our own client and the assets server', () => {
   for (const [way, configure] of Object.entries(WAYS)) {
     it(`over ${way}: lists and reads resources, and calls every tool`, async (t) => {
       const notes = createNotes(t);
-      const session = openSession({ files: await configure(t, notes) });
-      t.after(() => session.close());
+      const session = openSession(t, { files: await configure(t, notes) });
       const tools = await session.client.listTools();
       assert.deepEqual(tools.tools.map(({ tool }) => tool).sort(), [
         'list_assets',
@@ -65,8 +63,7 @@ describe('our own client and the assets server', () => {
 
     it(`over ${way}: is told of changes`, { timeout: 60_000 }, async (t) => {
       const notes = createNotes(t);
-      const { connections } = serve(t, { files: await configure(t, notes) });
-      const client = new McpClient(async () => connections);
+      const { client } = serve(t, { files: await configure(t, notes) });
       const { resources, templates } = await client.listResources('files');
       assert.equal(resources.length, 5);
       assert.equal(templates.length, 2);

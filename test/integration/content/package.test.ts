@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import * as content from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const run = promisify(execFile);
 const PNG =
@@ -42,15 +42,14 @@ export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
 `;
 
 describe('the npm package', () => {
-  const folder = createTemporaryFolder();
+  const folder = temporaryFolder({ after });
   let files: readonly string[];
   before(async () => {
-    const packed = await packFilechat(folder.path);
+    const packed = await packFilechat(folder);
     files = packed.files;
-    await installFilechat(folder.path, packed.tarball);
-    await linkPackages(folder.path, ['@types/node']);
+    await installFilechat(folder, packed.tarball);
+    await linkPackages(folder, ['@types/node']);
   });
-  after(() => folder[Symbol.dispose]());
 
   it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
     const unexpected =
@@ -70,7 +69,7 @@ describe('the npm package', () => {
   });
 
   for (const [where, cwd] of [
-    ['a project that has installed it', () => folder.path],
+    ['a project that has installed it', () => folder],
     ['this repository, by its own name', () => repositoryPath('.')],
   ] as const) {
     it(`gives filechat/content to ${where}`, async () => {
@@ -86,7 +85,7 @@ describe('the npm package', () => {
     { module: 'esnext', moduleResolution: 'bundler' },
   ] as const) {
     it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
-      await writeFile(join(folder.path, 'user.ts'), TYPED_USER);
+      await writeFile(join(folder, 'user.ts'), TYPED_USER);
       const options = {
         target: 'es2023',
         lib: ['es2023'],
@@ -94,12 +93,12 @@ describe('the npm package', () => {
         skipLibCheck: false,
         ...resolution,
       };
-      assert.equal(await typeCheck(folder.path, ['user.ts'], options), '');
+      assert.equal(await typeCheck(folder, ['user.ts'], options), '');
     });
   }
 
   it('has a command line that finds all its parts', async () => {
-    const cli = join(folder.path, 'node_modules/filechat/dist/cli.js');
+    const cli = join(folder, 'node_modules/filechat/dist/cli.js');
     const { stdout } = await run(process.execPath, [cli, '--help']);
     assert.match(stdout, /filechat/);
   });

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,10 +9,10 @@ import { type CallToolResult, Client, type ProgressCallback } from '@modelcontex
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MAX_SIZE } from '../../../src/content/index.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { pngOfSize, SAMPLES } from '../../unit/content/samples.ts';
 import { openSession, type SentResult } from '../helpers/connect.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const picture = (mimeType: string, bytes: Uint8Array) => ({ type: 'image', mimeType, data: base64(bytes) });
@@ -25,9 +24,9 @@ function resource(mimeType: string, bytes: Uint8Array, name: string) {
   return { type: 'resource', resource: { uri: uriOf(bytes, name), mimeType, blob: base64(bytes) } };
 }
 
-const folder = createTemporaryFolder();
-const inside = join(folder.path, 'served');
-const outside = join(folder.path, 'elsewhere');
+const folder = temporaryFolder({ after });
+const inside = join(folder, 'served');
+const outside = join(folder, 'elsewhere');
 const UNSIGNED = Buffer.from('no signature at all');
 
 before(async () => {
@@ -39,7 +38,6 @@ before(async () => {
   await writeFile(join(inside, 'nameless'), SAMPLES.png());
   await writeFile(join(outside, 'chart.png'), SAMPLES.png());
 });
-after(() => folder[Symbol.dispose]());
 
 for (const sdk of ['1', '2']) {
   describe(`a server of SDK ${sdk} with filechat/content`, () => {
@@ -205,22 +203,16 @@ for (const sdk of ['1', '2']) {
 
     it('23: 50 MB arrive whole, with a warning; one byte more is an error', {
       timeout: 120_000,
-    }, async () => {
+    }, async (t) => {
       // The SDK's client gives up at 10 MiB, so it is ours that reads this one.
-      const session = openSession({ content: config });
-      try {
-        const { result, sent, folder: chat } = await session.call('content.fifty_megabytes');
-        const [part] = result.parts;
-        assert.equal(part?.kind, 'asset');
-        const saved = readFileSync(join(chat, part.asset.path));
-        assert.equal(saved.length, MAX_SIZE);
-        assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
-        assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
-          warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
-        });
-      } finally {
-        await session.close();
-      }
+      const { call } = openSession(t, { content: config });
+      const { sent, asset } = await call('content.fifty_megabytes');
+      const saved = await asset(0);
+      assert.equal(saved.length, MAX_SIZE);
+      assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
+      assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
+        warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
+      });
       assert.equal(
         await failure('too_large'),
         `File too large: ${MAX_SIZE + 1} bytes (max: ${MAX_SIZE}). Consider reducing image quality or splitting into smaller files.`,

@@ -1,16 +1,16 @@
-/** Fault 41: a server's metadata lead to addresses that are never opened and never asked. */
+/** Fault 41: a server's metadata name addresses that are never opened and never requested. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+import { after, describe, type TestContext, test } from 'node:test';
 import { RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { MemoryStore, ScriptedBrowser } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
-import { hostileProcess } from '../helpers/hostile.ts';
-import { TIMEOUT_MS } from '../helpers/serving.ts';
+import { startHostileSite } from '../helpers/hostile.ts';
+import { http, serve } from '../helpers/serving.ts';
 
-describe('fault 41: addresses that nobody may be sent to', () => {
+const good = await startHostileSite({ after }, 'plain');
+
+describe('fault 41: addresses that are not allowed', () => {
   const LINK_LOCAL = 'https://169.254.169.254/latest';
   const cases: Readonly<Record<string, (auth: AuthServer, server: ProtectedServer) => void>> = {
     'a page that is a script': (auth) => {
@@ -37,8 +37,8 @@ describe('fault 41: addresses that nobody may be sent to', () => {
   };
   for (const [name, lead] of Object.entries(cases)) {
     test(`fault 41: ${name}`, async (t) => {
-      const { connections, browser, fetched } = await signInTo(t, lead);
-      const { tools, failures } = await connections.listTools();
+      const { client, text, browser, fetched } = await signInTo(t, lead);
+      const { tools, failures } = await client.listTools();
       assert.equal(failures.length, 1);
       assert.match(
         failures[0]?.reason ?? '',
@@ -48,19 +48,17 @@ describe('fault 41: addresses that nobody may be sent to', () => {
         fetched.filter((url) => !url.startsWith('http://127.0.0.1:')),
         [],
       );
-      // A page may be shown before the way to the tokens turns out to be wrong, but only one that is right.
+      // A valid page may be shown before the invalid address is found.
       assert.ok(browser.visits.every(({ hostname }) => hostname === '127.0.0.1'));
       assert.ok(tools.some(({ server }) => server === 'good'));
-      const fine = await connections.callTool({ id: 'c1', server: 'good', tool: 'fine', arguments: {} });
-      assert.match(JSON.stringify(fine), /fine/);
+      assert.equal(await text('good.fine'), 'fine');
     });
   }
 });
 
 async function signInTo(t: TestContext, lead: (auth: AuthServer, server: ProtectedServer) => void) {
-  const onEnd = (stop: () => void) => t.after(stop);
-  const auth = await startSite((origin) => new AuthServer(origin), onEnd);
-  const server = await startSite((origin) => new ProtectedServer(`${origin}/mcp`, auth), onEnd);
+  const auth = await startSite(t, (origin) => new AuthServer(origin));
+  const server = await startSite(t, (origin) => new ProtectedServer(`${origin}/mcp`, auth));
   lead(auth, server);
   const fetched: string[] = [];
   const watched: typeof fetch = (input, init) => {
@@ -68,25 +66,19 @@ async function signInTo(t: TestContext, lead: (auth: AuthServer, server: Protect
     return fetch(input, init);
   };
   const browser = new ScriptedBrowser(fetch);
-  const ignore = () => {};
-  const servers = new Map<string, ServerConfig>([
-    ['notes', { kind: 'http', url: server.url, headers: {} }],
-    ['good', hostileProcess('plain')],
-  ]);
-  const connections = new Connections({
-    servers: async () => servers,
-    log: { info: ignore, warn: ignore, error: ignore },
-    timeoutMs: () => TIMEOUT_MS,
-    clientInfo: { name: 'test', version: '1' },
-    authorize: ({ url }, name) =>
-      new RemoteAuthorization({
-        server: name,
-        serverUrl: url,
-        store: new MemoryStore(),
-        browser,
-        fetch: watched,
-      }),
-  });
-  t.after(() => connections.dispose());
-  return { connections, browser, fetched };
+  const { client, text } = serve(
+    t,
+    { notes: http(server.url), good },
+    {
+      authorize: async ({ url: serverUrl }, name) =>
+        new RemoteAuthorization({
+          server: name,
+          serverUrl,
+          store: new MemoryStore(),
+          browser,
+          fetch: watched,
+        }),
+    },
+  );
+  return { client, text, browser, fetched };
 }

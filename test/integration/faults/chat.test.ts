@@ -19,7 +19,7 @@ const WRITING = /<!-- filechat:writing [a-z0-9]+ -->/;
 const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);
 const isHalf = (chat: string) => /One two\n<!-- filechat:writing/.test(chat.replaceAll('\r', ''));
 
-/** A chat whose model has said “One two” and says nothing more, and the process that waits for it. */
+/** A chat whose model has sent “One two” and nothing more, and the process that waits for it. */
 async function startHalf(
   t: TestContext,
   chat = HI,
@@ -41,7 +41,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       );
     const folder = await createChatFolder(t, HI, (asked) => {
       if (asked.number === 1) cut(asked);
-      // Not worth another try, so that the run ends.
+      // Not retryable, so that the run ends.
       else asked.response.writeHead(400).end('{"error":{"message":"No more."}}');
     });
     const ended = await folder.runChat().ended;
@@ -64,7 +64,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     '529 with nothing': () => ({}),
   };
   for (const [name, headers] of Object.entries(waits)) {
-    it(`fault 43: ${name}: a countdown, then one reply without a word twice`, async (t) => {
+    it(`fault 43: ${name}: a countdown, then one reply without repeated text`, async (t) => {
       const folder = await createChatFolder(t, HI, (asked) => {
         if (asked.number === 1) {
           asked.response.writeHead(Number(name.slice(0, 3)), headers());
@@ -78,7 +78,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     });
   }
 
-  it('fault 43: a countdown can be cancelled, and the chat is as it was', async (t) => {
+  it('fault 43: a countdown can be cancelled, and the chat is unchanged', async (t) => {
     const folder = await createChatFolder(t, HI, ({ response }) =>
       response.writeHead(429, { 'retry-after': '100' }).end('{}'),
     );
@@ -89,7 +89,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     assert.deepEqual([await folder.chat(), folder.server.asked.length], [HI, 1]);
   });
 
-  it('fault 43: nobody waits for an hour: it is told instead', async (t) => {
+  it('fault 43: an hour is not waited; it is reported instead', async (t) => {
     const folder = await createChatFolder(t, HI, ({ response }) =>
       response.writeHead(429, { 'retry-after': '3600' }).end('{}'),
     );
@@ -97,7 +97,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     assert.match(stderr, /asks to wait 60 minutes/);
   });
 
-  it('fault 44: an unknown tool, bad arguments and duplicate ids are tool errors, and the model goes on', async (t) => {
+  it('fault 44: an unknown tool, bad arguments and duplicate ids are tool errors, and the model continues', async (t) => {
     const folder = await createChatFolder(t, HI, (asked) => {
       if (asked.number > 1) return sendAll(asked, words('I see.'), end());
       sendAll(
@@ -119,7 +119,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     assert.match(await folder.chat(), /# %% assistant\nI see\.\n\n# %% user\n$/);
   });
 
-  it('fault 45: an endless loop of tools stops at the limit', async (t) => {
+  it('fault 45: an endless loop of tool calls stops at the limit', async (t) => {
     const folder = await createChatFolder(t, HI, (asked) =>
       sendAll(asked, toolCall(0, 'x', 'sample__weather', '{"city":"Ulm"}'), end('tool_calls')),
     );
@@ -153,7 +153,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     ['LF', '\n'],
     ['CRLF', '\r\n'],
   ] as const) {
-    it(`fault 47: what somebody saves above, in and below while a reply comes is kept (${name})`, async (t) => {
+    it(`fault 47: text saved above, in and below an arriving reply is kept (${name})`, async (t) => {
       const folder = await createChatFolder(
         t,
         `${HI}\n# %% user\n`.replaceAll('\n', eol),
@@ -173,14 +173,14 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     });
   }
 
-  it('fault 49: a killed process leaves a chat that is marked; nothing restarts; a run goes on', async (t) => {
+  it('fault 49: a killed process leaves a marked chat; nothing restarts; a run continues', async (t) => {
     const folder = await startHalf(t);
     folder.running.process.kill('SIGKILL');
     await folder.running.ended;
     const left = await folder.chat();
     assert.match(left, WRITING);
     assert.equal(nextAction(left).kind, 'resume');
-    // Whatever only looks at the chat asks nobody.
+    // Reading the chat sends no request.
     await folder.run('tools', '--servers', MCP_JSON);
     assert.deepEqual([folder.server.asked.length, await folder.chat()], [1, left]);
     checkEnd(await folder.runChat().ended, { code: 0 });
@@ -196,7 +196,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     'is replaced, as a checkout does': { act: (_path, folder) => folder.write('a.chat.md', HI), left: HI },
   };
   for (const [name, { act, left }] of Object.entries(losses)) {
-    it(`fault 50: a chat that ${name} while a reply comes: it stops, and what came is on stdout`, async (t) => {
+    it(`fault 50: a chat that ${name} while a reply arrives: it stops, and the partial reply is on stdout`, async (t) => {
       const folder = await startHalf(t);
       await act(join(folder.path, 'a.chat.md'), folder);
       const [asked] = folder.server.asked;
@@ -210,7 +210,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     });
   }
 
-  it('fault 51: a second process on the same chat is told so, and the tool runs once', async (t) => {
+  it('fault 51: a second process on the same chat is refused, and the tool runs once', async (t) => {
     const call = '```tool_call sample.slow\n{ "seconds": 60, "steps": 100 }\n```\n';
     const folder = await createChatFolder(t, `# %% user\n${call}`, (asked) => sendAll(asked, end()));
     const first = folder.runChat();
@@ -224,7 +224,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     assert.deepEqual(roles(await folder.chat()), ['user', 'tool', 'user']);
   });
 
-  it('fault 51: a second process on a chat that is being written leaves it alone', async (t) => {
+  it('fault 51: a second process does not change a chat that is being written', async (t) => {
     const folder = await startHalf(t);
     const second = await folder.runChat().ended;
     assert.match(second.stderr, /is running already/);

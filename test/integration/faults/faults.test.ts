@@ -1,27 +1,31 @@
-/** Faults 1 to 25: hostile results, each with the same oracles. What a folder or a disk can do is in test/unit/assets. */
+/** Faults 1 to 25: hostile results, each with the same checks. Faults of folders and disks are in test/unit/assets. */
+
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import MarkdownIt from 'markdown-it';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import { FileDocument } from '../../../src/cli/fileDocument.ts';
 import { CONSENT_GIVEN } from '../../../src/cli/terminal.ts';
 import { ChatListener } from '../../../src/listener.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
-import { DEFAULT_LIMITS, McpClient } from '../../../src/mcpClient.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { DEFAULT_LIMITS } from '../../../src/mcpClient.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { serveHttp } from '../../kit/http.ts';
+import { fixture, serve } from '../helpers/serving.ts';
 
-const SERVER = join(import.meta.dirname, '../fixtures/fault-server.mjs');
 const QUIET = { info() {}, warn() {}, error() {} };
 const MAX_ASSET_BYTES = 8 * 1024 * 1024;
+let hits = 0;
+const CANARY = await serveHttp({ after }, (_request, response) => {
+  hits += 1;
+  response.end();
+});
 
 interface Expected {
   readonly fault: string;
-  /** What the document says, in this order, between `before` and `after`. */
+  /** Texts of the document, in this order, between `before` and `after`. */
   readonly shows: readonly (string | RegExp)[];
   /** The extensions of the files, sorted by their numbers within a kind. */
   readonly files?: readonly string[];
@@ -106,31 +110,14 @@ const FAULTS: Readonly<Record<string, Expected>> = {
 };
 
 describe('hostile results', { concurrency: 1 }, () => {
-  const folder = createTemporaryFolder();
-  let hits = 0;
-  const canary = createServer((_, response) => {
-    hits += 1;
-    response.end();
-  });
-  let client: McpClient;
-
-  before(async () => {
-    await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve));
-    const env = { CANARY: `http://127.0.0.1:${(canary.address() as AddressInfo).port}` };
-    const config = { kind: 'stdio' as const, command: process.execPath, args: [SERVER], env };
-    const servers = async () => new Map([['faults', config]]);
-    const clientInfo = { name: 'faults', version: '1' };
-    const connections = new Connections({ servers, log: QUIET, timeoutMs: () => 60_000, clientInfo });
-    client = new McpClient(async () => connections, {
-      limits: () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES }),
-    });
-  });
-  after(async () => {
-    await client.dispose();
-    canary.close();
-    folder[Symbol.dispose]();
-    assert.equal(hits, 0, 'Something asked the canary.');
-  });
+  const folder = temporaryFolder({ after });
+  const args = [fixture('fault-server.mjs')];
+  const { client } = serve(
+    { after },
+    { faults: { kind: 'stdio', command: process.execPath, args, env: { CANARY } } },
+    { limits: () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES }) },
+  );
+  after(() => assert.equal(hits, 0, 'The canary got a request.'));
 
   async function call(tool: string, chatFolder: string): Promise<string> {
     await mkdir(chatFolder, { recursive: true });
@@ -151,19 +138,19 @@ describe('hostile results', { concurrency: 1 }, () => {
 
   for (const [tool, expected] of Object.entries(FAULTS)) {
     it(`${tool.slice(1)}: ${expected.fault}`, async () => {
-      const chatFolder = join(folder.path, tool);
+      const chatFolder = join(folder, tool);
       const text = await call(tool, chatFolder);
       assertShown(text, expected);
       assertTurns(text);
       assertInert(text);
       await assertFiles(chatFolder, expected.files);
       assert.equal(Reflect.get({}, 'polluted'), undefined);
-      assert.match(await call('fine', join(folder.path, `${tool}-next`)), IMAGE(1));
+      assert.match(await call('fine', join(folder, `${tool}-next`)), IMAGE(1));
     });
   }
 });
 
-/** A clear message or the whole thing, in its place; and the blocks around it unharmed. */
+/** A clear message or the complete content, in its place; the blocks around it are unchanged. */
 function assertShown(text: string, { shows, hides = [] }: Expected): void {
   let at = 0;
   for (const words of ['before', ...shows, 'after']) {
@@ -186,7 +173,7 @@ function assertTurns(text: string): void {
   assert.ok(text.startsWith('# %% user\nMy words.\n'));
 }
 
-/** As the preview renders it, with HTML allowed: nothing loads but our own images, and no link leads elsewhere. */
+/** Rendered as in the preview, with HTML allowed: only own images are loaded, and no link leads to another address. */
 function assertInert(text: string): void {
   const html = new MarkdownIt({ html: true }).render(text);
   for (const [, target] of html.matchAll(/<[^>]+(?:src|href)="([^"]*)"/g))
@@ -195,7 +182,7 @@ function assertInert(text: string): void {
   for (const [tag] of html.matchAll(/<img [^>]*>/g)) assert.match(tag, /src="cmdassets\/tool-image-/);
 }
 
-/** Nothing but the chat and, where there are files, `cmdassets/` with whole files in it. */
+/** Only the chat and, if there are files, `cmdassets/` with complete files. */
 async function assertFiles(chatFolder: string, extensions: readonly string[] | undefined): Promise<void> {
   const entries = await readdir(chatFolder);
   const files = entries.includes('cmdassets') ? await readdir(join(chatFolder, 'cmdassets')) : [];

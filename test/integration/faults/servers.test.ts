@@ -1,149 +1,168 @@
-/** Faults 31 to 40: servers that break, hang, flood and lie. The other server always goes on working. */
+/** Faults 31 to 40: servers that crash, hang, flood and lie. The other server always continues to work. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import { modelTools, toolOfName } from '../../../src/model/request/tools.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-import { describeChange, fingerprintTool, summarizeTool } from '../../../src/vscode/consent/callQuestion.ts';
+import {
+  describeChange,
+  fingerprintTool,
+  summarizeTool,
+} from '../../../src/vscode/consent/toolDefinition.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { serveHttp } from '../../kit/http.ts';
 import { until } from '../../kit/until.ts';
 import {
   face,
   type Hostility,
   hostileProcess,
-  openAll,
   type RecordedMessage,
   readRecord,
-  startCanary,
+  startHostileSite,
   WAYS,
 } from '../helpers/hostile.ts';
-import { TIMEOUT_MS } from '../helpers/serving.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const MIB = 1024 * 1024;
 /** More than any of these needs. */
 const MAX_GROWTH_BYTES = 256 * MIB;
-/** With the 64 MiB that are kept before, what comes is more than memory may grow. A whole GB takes 20 s. */
+/** Together with the 64 MiB that are kept before, this is more than memory may grow. A whole GB takes 20 s. */
 const DROPPED_BYTES = 256 * MIB;
 const count = (record: readonly RecordedMessage[], tool: string) =>
   record.filter((message) => message.tool === tool).length;
 
 async function goodWorks({ text }: Hostility): Promise<void> {
-  assert.equal(await text('good', 'fine'), 'fine');
+  assert.equal(await text('good.fine'), 'fine');
 }
 
+let canaryHits = 0;
+const CANARY = await serveHttp({ after }, (_request, response) => {
+  canaryHits += 1;
+  response.end('{}');
+});
+const good = await startHostileSite({ after }, 'plain');
+
 for (const way of WAYS) {
+  // Shared by the tests that leave the server running.
+  const shared = await face({ after }, way, 'plain', { good, env: { CANARY } });
+
+  const bothWork = async () => {
+    shared.become('plain');
+    assert.equal(await shared.text('bad.fine'), 'fine');
+    await goodWorks(shared);
+  };
+
   describe(`a server over ${way}`, () => {
-    test('fault 31: a crash ends the call, which is not repeated; starts are held back more and more', async (t) => {
-      const hostility = await face(t, way, 'plain');
-      const { call, record, text, client } = hostility;
-      const crash = () => assert.rejects(call('bad', 'crash'), /^Error: Tool crash of server bad failed: /);
+    test('fault 31: a crash ends the call, which is not repeated; the delay before the next start grows', async (t) => {
+      const hostility = await face(t, way, 'plain', { good });
+      const { callInChat, record, text, client, clock } = hostility;
+      const crash = () =>
+        assert.rejects(callInChat('bad.crash'), /^Error: Tool crash of server bad failed: /);
       const waits: number[] = [];
       for (let crashes = 1; crashes <= 9; crashes += 1) {
         await crash();
         assert.equal(count(record(), 'crash'), crashes, 'each call reaches the server once');
         const state = (await client.states()).get('bad');
         assert.equal(state?.kind, 'failed');
-        const waitMs = (state.retryAtMs ?? 0) - hostility.nowMs;
+        const waitMs = (state.retryAtMs ?? 0) - clock.nowMs;
         waits.push(waitMs / 1000);
-        hostility.nowMs += waitMs - 1;
+        clock.nowMs += waitMs - 1;
         if (waitMs > 0)
-          await assert.rejects(call('bad', 'crash'), /is not started: it failed \d times in a row/);
+          await assert.rejects(callInChat('bad.crash'), /is not started: it failed \d times in a row/);
         assert.equal(count(record(), 'crash'), crashes, 'nothing was started too early');
-        hostility.nowMs += 1;
+        clock.nowMs += 1;
         await goodWorks(hostility);
       }
       assert.deepEqual(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
-      assert.equal(await text('bad', 'fine'), 'fine');
+      assert.equal(await text('bad.fine'), 'fine');
       assert.equal((await client.states()).get('bad')?.kind, 'ready');
     });
 
-    test('fault 31: the user need not wait for the next start', async (t) => {
-      const { call, text, client } = await face(t, way, 'plain');
-      for (const _ of [1, 2]) await assert.rejects(call('bad', 'crash'));
-      await assert.rejects(call('bad', 'fine'), /Try again in 1 s, or run “Filechat: Restart/);
+    test('fault 31: the user can restart the server at once', async (t) => {
+      const { call, text, client } = await face(t, way, 'plain', { good });
+      for (const _ of [1, 2]) await assert.rejects(call('bad.crash'));
+      await assert.rejects(call('bad.fine'), /Try again in 1 s, or run “Filechat: Restart/);
       await client.restart('bad');
-      assert.equal(await text('bad', 'fine'), 'fine');
+      assert.equal(await text('bad.fine'), 'fine');
     });
 
-    test('fault 32: a hang ends with a cancel, and the late answer is nobody’s', async (t) => {
-      const hostility = await face(t, way, 'plain');
-      const { call, text, record, logged } = hostility;
-      await text('bad', 'fine');
-      hostility.timeoutMs = 2000;
+    test('fault 32: a call that hangs is cancelled, and its late answer is ignored', async () => {
+      const { call, text, record, logged } = shared;
+      shared.become('plain');
+      await text('bad.fine');
+      shared.timeoutMs = 2000;
       const hung = assert.rejects(
-        call('bad', 'hang'),
+        call('bad.hang'),
         /there was no answer for 2 s\. Raise filechat\.timeoutSeconds/,
       );
       await until(() => count(record(), 'hang') > 0);
-      // The short time is for the call that hangs, and for no other.
-      hostility.timeoutMs = TIMEOUT_MS;
-      assert.equal(await text('bad', 'held'), 'held');
+      // The short timeout applies only to the call that hangs.
+      shared.timeoutMs = TIMEOUT_MS;
+      assert.equal(await text('bad.held'), 'held');
       await hung;
-      assert.equal((JSON.parse(await text('bad', 'cancelled')) as unknown[]).length, 1);
-      assert.equal(await text('bad', 'release'), 'released');
-      assert.equal(await text('bad', 'fine'), 'fine');
+      assert.equal((JSON.parse(await text('bad.cancelled')) as unknown[]).length, 1);
+      assert.equal(await text('bad.release'), 'released');
+      assert.equal(await text('bad.fine'), 'fine');
       assert.equal(count(record(), 'hang'), 1);
       assert.equal(
         record().filter(({ method }) => method === 'initialize').length,
         1,
-        'it is still the same',
+        'it was not restarted',
       );
       assert.doesNotMatch(logged.join('\n'), /closed/);
-      await goodWorks(hostility);
+      await goodWorks(shared);
     });
 
-    test('fault 33: garbage is logged, and the call succeeds', async (t) => {
-      const hostility = await face(t, way, 'plain');
-      const { text, logged } = hostility;
-      assert.equal(await text('bad', 'garbage'), 'fine');
+    test('fault 33: garbage is logged, and the call succeeds', async () => {
+      const { text, logged } = shared;
+      shared.become('plain');
+      assert.equal(await text('bad.garbage'), 'fine');
       assert.match(logged.join('\n'), /\[bad\] .*Listening/);
-      assert.equal(await text('bad', 'fine'), 'fine');
-      await goodWorks(hostility);
+      assert.equal(await text('bad.fine'), 'fine');
+      await goodWorks(shared);
     });
 
     test('fault 34: a message without an end closes this server alone, in bounded memory', async (t) => {
-      const hostility = await face(t, way, 'plain', { maxDroppedBytes: DROPPED_BYTES });
-      const { call, text } = hostility;
+      const hostility = await face(t, way, 'plain', { good, maxDroppedBytes: DROPPED_BYTES });
+      const { callInChat, text } = hostility;
       await goodWorks(hostility);
       const grown = await growth(() =>
-        assert.rejects(call('bad', 'endless'), /it sent a (line|message) without an end/),
+        assert.rejects(callInChat('bad.endless'), /it sent a (line|message) without an end/),
       );
       assert.ok(grown < MAX_GROWTH_BYTES, `${grown} bytes`);
       await goodWorks(hostility);
-      assert.equal(await text('bad', 'fine'), 'fine', 'and the next call has it anew');
+      assert.equal(await text('bad.fine'), 'fine', 'the next call starts it again');
     });
 
-    test('fault 37: a million tools are cut to a thousand, with a notice', async (t) => {
-      const hostility = await face(t, way, 'million');
-      const { tools, failures } = await hostility.client.listTools('bad');
+    test('fault 37: a million tools are cut to a thousand, with a notice', async () => {
+      shared.become('million');
+      const { tools, failures } = await shared.client.listTools('bad');
       assert.deepEqual(failures, []);
       assert.equal(tools.length, 1000);
-      assert.match(hostility.logged.join('\n'), /The list of tools was cut after 1000\./);
-      assert.equal(await hostility.text('bad', 'fine'), 'fine');
-      await goodWorks(hostility);
+      assert.match(shared.logged.join('\n'), /The list of tools was cut after 1000\./);
+      await bothWork();
     });
 
-    test('fault 37: 70 MB of definitions are a failure of this server alone', async (t) => {
-      const hostility = await face(t, way, 'heavy');
-      const { tools, failures } = await hostility.client.listTools();
+    test('fault 37: 70 MB of definitions are a failure of this server alone', async () => {
+      shared.become('heavy');
+      const { tools, failures } = await shared.client.listTools();
       assert.deepEqual([...new Set(tools.map(({ server }) => server))], ['good']);
       assert.equal(failures.length, 1);
       assert.match(
         failures[0]?.reason ?? '',
         /tools of server bad could not be listed: its answer has more than 67\.1 MB/,
       );
-      await goodWorks(hostility);
+      await bothWork();
     });
 
-    test('fault 37: a description of 5 MB is cut, and its length is told', async (t) => {
-      const hostility = await face(t, way, 'long');
-      const [tool] = (await hostility.client.listTools('bad')).tools;
+    test('fault 37: a description of 5 MB is cut, and its length is shown', async () => {
+      shared.become('long');
+      const [tool] = (await shared.client.listTools('bad')).tools;
       assert.equal(tool?.description, `${'x'.repeat(4000)}… (5000000 characters)`);
-      assert.equal(await hostility.text('bad', 'fine'), 'fine');
-      await goodWorks(hostility);
+      await bothWork();
     });
 
     const pages: readonly (readonly [mode: string, size: number, notice: RegExp])[] = [
@@ -151,9 +170,9 @@ for (const way of WAYS) {
       ['endless', 101, /^\[bad\] The list of (\w+) was cut after 101\.$/],
     ];
     for (const [mode, size, notice] of pages) {
-      test(`fault 38: lists with ${mode} cursors end, without duplicates`, async (t) => {
-        const hostility = await face(t, way, mode);
-        const { client, logged } = hostility;
+      test(`fault 38: lists with ${mode} cursors end, without duplicates`, async () => {
+        const { client, logged } = shared;
+        shared.become(mode);
         const { tools } = await client.listTools('bad');
         const { resources, templates, failure } = await client.listResources('bad');
         const { prompts } = await client.listPrompts('bad');
@@ -171,34 +190,32 @@ for (const way of WAYS) {
         );
         const told = logged.flatMap((line) => notice.exec(line)?.[1] ?? []);
         assert.deepEqual(told, ['tools', 'resources', 'templates', 'prompts']);
-        await goodWorks(hostility);
+        await bothWork();
       });
     }
 
-    test('fault 39: a deep and a remote schema disable their tools alone, a slow pattern none', async (t) => {
-      const canary = await startCanary(t);
-      const hostility = await face(t, way, 'schemas', { env: { CANARY: canary.url } });
-      const { tools, failures } = await hostility.client.listTools('bad');
+    test('fault 39: a deep, a remote and a slow schema disable only their tools', async () => {
+      shared.become('schemas');
+      const { tools, failures } = await shared.client.listTools('bad');
       assert.deepEqual(failures, []);
       assert.deepEqual(
         tools.map(({ tool }) => tool),
         ['slowInput', 'slowOutput', 'fine'],
       );
-      const why = hostility.logged.flatMap(
+      const why = shared.logged.flatMap(
         (line) => /"(\w+)" cannot be used, because (.*)/.exec(line)?.slice(1) ?? [],
       );
       assert.match(
         why.join(' '),
         /deepInput its input schema is nested .* deepOutput its output schema is nested .* remoteInput its input .* is not fetched\. remoteOutput its output .* is not fetched\.$/,
       );
-      assert.equal(await hostility.text('bad', 'fine'), 'fine');
-      await goodWorks(hostility);
-      assert.equal(canary.hits, 0);
+      await bothWork();
+      assert.equal(canaryHits, 0);
     });
 
-    test('fault 40: a tool that has changed has another print, and the change can be told', async (t) => {
-      const hostility = await face(t, way, 'plain');
-      const { client, text } = hostility;
+    test('fault 40: a changed tool has another fingerprint, and the change is described', async () => {
+      const { client, text } = shared;
+      shared.become('plain');
       const find = async () => {
         const { tools } = await client.listTools('bad');
         return tools.find(({ tool }) => tool === 'change') as ToolInfo;
@@ -207,49 +224,50 @@ for (const way of WAYS) {
       assert.equal(
         fingerprintTool(before, 'p'),
         fingerprintTool(same, 'p'),
-        'what has not changed is not asked for again',
+        'an unchanged tool is not asked for again',
       );
-      assert.equal(await text('bad', 'change'), 'changed');
+      assert.equal(await text('bad.change'), 'changed');
       const now = await find();
       assert.notEqual(fingerprintTool(now, 'p'), fingerprintTool(before, 'p'));
       assert.deepEqual(describeChange(summarizeTool(before), summarizeTool(now)), [
         'New arguments: “key”.',
         'Its description was “Draws.”.',
       ]);
-      await goodWorks(hostility);
+      await goodWorks(shared);
     });
 
-    test('fault 40: tools of the same name on two servers are two, for the model and in a call', async (t) => {
-      const hostility = await face(t, way, 'plain');
-      const offered = modelTools((await hostility.client.listTools()).tools);
+    test('fault 40: tools of the same name on two servers are two, for the model and in a call', async () => {
+      shared.become('plain');
+      const offered = modelTools((await shared.client.listTools()).tools);
       assert.deepEqual(toolOfName(offered, 'bad__pid'), { server: 'bad', tool: 'pid' });
       assert.deepEqual(toolOfName(offered, 'good__pid'), { server: 'good', tool: 'pid' });
       assert.equal(new Set(offered.map(({ name }) => name)).size, offered.length);
-      assert.notEqual(await hostility.text('bad', 'pid'), await hostility.text('good', 'pid'));
+      assert.notEqual(await shared.text('bad.pid'), await shared.text('good.pid'));
     });
 
-    test('fault 36: a start that takes long and fails is held back like any other', async (t) => {
-      const hostility = await face(t, way, 'silent');
+    test('fault 36: a start that times out delays the next start like any failure', async (t) => {
+      const hostility = await face(t, way, 'silent', { good });
+      const { clock, call } = hostility;
       hostility.timeoutMs = 300;
       for (const _ of [1, 2]) {
-        // Told when the start has begun.
+        // Called when the start has begun.
         const listening = hostility.client.onDidChange(() => {
           listening.dispose();
-          hostility.nowMs += 120_000;
+          clock.nowMs += 120_000;
         });
-        await assert.rejects(hostility.call('bad', 'fine'), /there was no answer for 0\.3 s/);
+        await assert.rejects(call('bad.fine'), /there was no answer for 0\.3 s/);
       }
-      await assert.rejects(hostility.call('bad', 'fine'), /is not started: it failed 2 times in a row/);
+      await assert.rejects(call('bad.fine'), /is not started: it failed 2 times in a row/);
       hostility.timeoutMs = TIMEOUT_MS;
       await goodWorks(hostility);
     });
 
-    test('fault 36: a start that never ends keeps neither calls nor requests waiting', async (t) => {
-      const hostility = await face(t, way, 'silent');
+    test('fault 36: a start that never ends delays neither calls nor requests', async (t) => {
+      const hostility = await face(t, way, 'silent', { good });
       const { client, text } = hostility;
       const abort = new AbortController();
       const stuck = assert.rejects(
-        hostility.call('bad', 'fine', { signal: abort.signal }),
+        hostility.call('bad.fine', {}, { signal: abort.signal }),
         /^Error: enough$/,
       );
       await goodWorks(hostility);
@@ -271,7 +289,7 @@ for (const way of WAYS) {
         new AbortController().signal,
       );
       await asked;
-      // What was asked before has come when this has, and then nobody is waited for any longer.
+      // The response to the earlier request has arrived when this one has.
       await client.listTools('good');
       endPatience();
       const { request, notes } = await prepared;
@@ -280,7 +298,7 @@ for (const way of WAYS) {
         'Server bad did not answer within 10 s: this request goes without its tools.',
       ]);
       assert.equal((await client.states()).get('bad')?.kind, 'starting');
-      assert.equal(await text('good', 'fine'), 'fine');
+      assert.equal(await text('good.fine'), 'fine');
       abort.abort(new Error('enough'));
       await stuck;
     });
@@ -288,16 +306,11 @@ for (const way of WAYS) {
 }
 
 test('fault 33: garbage without an end does not fill the log', async (t) => {
-  using folder = createTemporaryFolder();
-  const record = join(folder.path, 'record.jsonl');
-  const { connections, logged } = openAll(t, new Map([['flood', hostileProcess('flood', { record })]]));
+  const record = join(temporaryFolder(t), 'record.jsonl');
+  const { call, logged } = serve(t, { flood: hostileProcess('flood', { record }) });
   const abort = new AbortController();
-  const call = { id: 'c1', server: 'flood', tool: 'fine', arguments: {} };
-  const ended = assert.rejects(connections.callTool(call, { signal: abort.signal }), /^Error: enough$/);
-  const isCut = () => logged.some((line) => line.includes('the rest is dropped'));
-  // However long its start takes.
-  await until(isCut);
-  // What comes after that is dropped.
+  const ended = assert.rejects(call('flood.fine', {}, { signal: abort.signal }), /^Error: enough$/);
+  await until(() => logged.some((line) => line.includes('the rest is dropped')));
   const flooded = () => readRecord(record).at(-1)?.flooded ?? 0;
   const before = flooded();
   await until(() => flooded() > before + 20 * MIB);
@@ -308,19 +321,19 @@ test('fault 33: garbage without an end does not fill the log', async (t) => {
 });
 
 test('fault 35: 100 MB of stderr delay nothing and are not kept', async (t) => {
-  const hostility = await face(t, 'stdio', 'plain');
-  const { text, call, logged } = hostility;
+  const hostility = await face(t, 'stdio', 'plain', { good });
+  const { text, callInChat, logged } = hostility;
   await goodWorks(hostility);
-  const grown = await growth(async () => assert.equal(await text('bad', 'stderr'), 'fine'));
+  const grown = await growth(async () => assert.equal(await text('bad.stderr'), 'fine'));
   assert.ok(grown < MAX_GROWTH_BYTES, `${grown} bytes`);
   const loggedChars = logged.reduce((sum, line) => sum + line.length, 0);
   assert.ok(loggedChars < 2 * 1024 * 1024, `${loggedChars} characters`);
   assert.match(logged.join('\n'), /too much to log; the rest is dropped/);
   await goodWorks(hostility);
   await assert.rejects(
-    call('bad', 'crash'),
+    callInChat('bad.crash'),
     /Last lines of stderr: (e{99} \| )+the last line \| Segmentation fault\.$/,
-    'what was said last is there, however much came before',
+    'the last lines are kept, however many came before',
   );
 });
 
@@ -332,7 +345,7 @@ const MODEL: ChatModel = {
   preview: async () => '',
 };
 
-/** By how much this process was ever larger while something was done. */
+/** The largest growth of this process while work is done. */
 async function growth(work: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;

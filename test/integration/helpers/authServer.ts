@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { Cleanup } from '../../kit/folder.ts';
+import { serveHttp } from '../../kit/http.ts';
 
-/** What a server does with a request, whether it came over a wire or not. */
+/** Answers requests, over the network or not. */
 export interface Site {
   handle(request: Request): Promise<Response>;
 }
@@ -22,12 +22,12 @@ export interface TokenRequest {
   readonly authorization: string | null;
 }
 
-/** An authorization server that keeps to the rules, and breaks those that a test tells it to break. */
+/** A correct authorization server; tests can make it break rules. */
 export class AuthServer implements Site {
   readonly issuer: string;
-  /** Added to the metadata, or in place of what is there. */
+  /** Added to the metadata, or replaces it. */
   metadata: Record<string, unknown> = {};
-  /** Added to the answer that the browser brings back, or in place of what is there. */
+  /** Added to the answer that the browser brings back, or replaces it. */
   answer: Record<string, string | undefined> = {};
   refusesRefresh: string | undefined;
   /** Whether clients get a secret when they register. */
@@ -149,15 +149,15 @@ export class AuthServer implements Site {
 
 type JsonRpc = { readonly id?: number; readonly method: string; readonly params?: Record<string, unknown> };
 
-/** An MCP server that answers only who has a token of its authorization server. */
+/** An MCP server that requires a token of its authorization server. */
 export class ProtectedServer implements Site {
   readonly url: string;
   auth: AuthServer;
-  /** What a call of the tool needs beyond the token. */
+  /** The scope that a tool call requires. */
   callScope: string | undefined;
-  /** What the challenge of a 401 asks for. */
+  /** The scope in the challenge of a 401. */
   scope: string | undefined;
-  /** Added to the metadata, or in place of what is there. */
+  /** Added to the metadata, or replaces it. */
   metadata: Record<string, unknown> = {};
   metadataUrl: string | undefined;
   /** The tokens that came, one for each request. */
@@ -220,25 +220,16 @@ function answerRequest({ id, method, params }: JsonRpc): Response {
   );
 }
 
-/** Puts a site on a port of this machine. `create` is told its origin; `onEnd` is given what ends it. */
-export async function startSite<T extends Site>(
-  create: (origin: string) => T,
-  onEnd: (stop: () => void) => void,
-): Promise<T> {
-  let site: T | undefined;
-  const server = createServer(async (request, response) => {
-    const answer = await site?.handle(await readRequest(request));
-    response.writeHead(answer?.status ?? 500, Object.fromEntries(answer?.headers ?? []));
-    response.end(Buffer.from((await answer?.arrayBuffer()) ?? new ArrayBuffer()));
+/** Serves a site on a free port. `create` gets its origin. */
+export async function startSite<T extends Site>(cleanup: Cleanup, create: (origin: string) => T): Promise<T> {
+  const site = Promise.withResolvers<T>();
+  const origin = await serveHttp(cleanup, async (request, response) => {
+    const answer = await (await site.promise).handle(await readRequest(request));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  site = create(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return site;
+  site.resolve(create(origin));
+  return site.promise;
 }
 
 async function readRequest(request: IncomingMessage): Promise<Request> {

@@ -19,7 +19,7 @@ export async function createChatFolder(
   answer: (asked: Asked) => void,
 ): Promise<ChatFolder> {
   const cli = await createCliFolder(t);
-  const server = await startWireServer(answer, (stop) => t.after(stop));
+  const server = await startWireServer(t, answer);
   const model = { provider: 'openai-chat', model: 'm', baseUrl: server.url };
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write('a.chat.md', chat);

@@ -4,13 +4,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AssetPart, ResultPart } from '../../../src/ports/results.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
-import type { Called, SentBlock } from './connect.ts';
+import type { CalledAndSent, SentBlock } from './connect.ts';
 
 /**
- * Every block became exactly one part, in its order; its bytes are a file with the same SHA-256; the
- * folder holds those files and no other; no base64 stands in the document; and the document reads back.
+ * Every block became exactly one part, in order; its bytes are a file with the same SHA-256; the folder has these files
+ * and no others; the document contains no base64 and reads back.
  */
-export async function assertEveryBlockKept({ sent, result, markdown, folder }: Called): Promise<void> {
+export async function assertEveryBlockKept({ sent, result, markdown, folder }: CalledAndSent): Promise<void> {
   const blockParts = result.parts.filter((part) => part.kind !== 'data');
   assert.equal(blockParts.length, sent.content.length);
   assert.equal(result.isError, sent.isError === true);
@@ -29,7 +29,7 @@ export async function assertEveryBlockKept({ sent, result, markdown, folder }: C
   assert.deepEqual(readToolResult(markdown), result);
 }
 
-/** The names that stand for the parts: `text`, `link`, `data`, or the kind and extension of an asset. */
+/** A name for each part: `text`, `link`, `data`, or the kind and extension of an asset. */
 export function nameParts(parts: readonly ResultPart[]): readonly string[] {
   return parts.map((part) =>
     part.kind === 'asset' ? `${part.asset.kind} ${part.asset.path.replace(/^.*\./, '.')}` : part.kind,

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
-import { McpClient } from '../../../src/mcpClient.ts';
-import type { Spills, ToolResult } from '../../../src/ports/results.ts';
+import type { CallOptions, McpClient } from '../../../src/mcpClient.ts';
+import type { Spills } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions } from '../../../src/ports/tools.ts';
-import { renderToolResult } from '../../../src/result/markdown.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
+import type { Cleanup } from '../../kit/folder.ts';
+import { type Arguments, type Called, serve } from './serving.ts';
 
 /** A block as the server sent it. */
 export interface SentBlock {
@@ -28,79 +24,33 @@ export interface SentResult {
   readonly structuredContent?: unknown;
 }
 
-/** One call: what the server sent, and what became of it. */
-export interface Called {
-  readonly sent: SentResult;
-  readonly result: ToolResult;
-  readonly markdown: string;
-  /** The chat's folder, which is new for every call. */
-  readonly folder: string;
-}
-
-export type Arguments = Readonly<Record<string, unknown>>;
-
 export interface Session {
   readonly client: McpClient;
-  readonly folder: string;
-  /** Calls `SERVER.TOOL`. */
-  call(name: string, args?: Arguments, options?: Omit<ToolCallOptions, 'assets'>): Promise<Called>;
-  close(): Promise<void>;
+  /** Calls `SERVER.TOOL`; `sent` is the result as the server sent it. */
+  call(name: string, args?: Arguments, options?: Omit<ToolCallOptions, 'assets'>): Promise<CalledAndSent>;
 }
 
-const TIMEOUT_MS = 60_000;
-const CLIENT_INFO = { name: 'filechat-integration', version: '1' };
+export interface CalledAndSent extends Called {
+  readonly sent: SentResult;
+}
 
-/** Our own client on real servers, none of which is started before its first use. */
-export function openSession(servers: Readonly<Record<string, ServerConfig>>): Session {
-  const connections = new TappedConnections(servers);
-  const client = new McpClient(async () => connections);
-  const folder = createTemporaryFolder();
+/** A client of real servers that also keeps the results as they were sent. */
+export function openSession(cleanup: Cleanup, servers: Readonly<Record<string, ServerConfig>>): Session {
+  const { client, callInChat } = serve(cleanup, servers);
+  let sent: unknown;
+  const callToolRaw = client.callToolRaw.bind(client);
+  client.callToolRaw = async (call: ToolCall, options: CallOptions = {}) => {
+    const result = await callToolRaw(call, options);
+    sent = withWholeStrings(result, options.spills);
+    return result;
+  };
   return {
     client,
-    folder: folder.path,
-    call: async (name, args = {}, options = {}) => {
-      const chatFolder = await mkdtemp(join(folder.path, 'chat-'));
-      const [server = '', tool = ''] = name.split('.');
-      const assets = new FolderAssets({ folder: chatFolder }).beginResult();
-      const call = { id: 'c1', server, tool, arguments: args };
-      const result = await client.callTool(call, { ...options, assets });
-      const markdown = renderToolResult(result);
-      return { sent: connections.sentFor(call), result, markdown, folder: chatFolder };
-    },
-    close: async () => {
-      await client.dispose();
-      folder[Symbol.dispose]();
-    },
+    call: async (...args) => ({ ...(await callInChat(...args)), sent: sent as SentResult }),
   };
 }
 
-/** The real connections, which also keep what the server sent for each call. */
-class TappedConnections extends Connections {
-  readonly #sent = new Map<ToolCall, unknown>();
-
-  constructor(servers: Readonly<Record<string, ServerConfig>>) {
-    const all = new Map(Object.entries(servers));
-    const ignore = () => {};
-    super({
-      servers: async () => all,
-      log: { info: ignore, warn: ignore, error: ignore },
-      timeoutMs: () => TIMEOUT_MS,
-      clientInfo: CLIENT_INFO,
-    });
-  }
-
-  override async callTool(...[call, options]: Parameters<Connections['callTool']>): Promise<unknown> {
-    const result = await super.callTool(call, options);
-    this.#sent.set(call, withWholeStrings(result, options?.spills));
-    return result;
-  }
-
-  sentFor(call: ToolCall): SentResult {
-    return this.#sent.get(call) as SentResult;
-  }
-}
-
-/** A copy in which the strings that were decoded on their way in are there again. */
+/** A copy with the strings that were decoded to files. */
 function withWholeStrings(result: unknown, spills: Spills | undefined): unknown {
   return JSON.parse(JSON.stringify(result), (_key, value: unknown) => {
     const spill = typeof value === 'string' ? spills?.find(value) : undefined;
@@ -120,7 +70,7 @@ export interface BareClient {
 
 /** The SDK's client without any of our code: an independent witness of what a server sends. */
 export async function connectBareClient(config: StdioServer): Promise<BareClient> {
-  const client = new Client(CLIENT_INFO);
+  const client = new Client({ name: 'filechat-integration', version: '1' });
   const { command, args, env } = config;
   await client.connect(
     new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: 'ignore' }),

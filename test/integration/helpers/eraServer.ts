@@ -1,23 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
+import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { type Cleanup, temporaryFolder } from '../../kit/folder.ts';
+import { fixture } from './serving.ts';
 
-const ERA_SERVER = fileURLToPath(new URL('../fixtures/era-server.mjs', import.meta.url));
-/** Long enough never to matter in a test that passes. */
-const TIMEOUT_MS = 60_000;
-
-/** A server of one revision or another, and what it has heard since it was last looked. */
-export function eraServer(t: TestContext, mode: string): { config: StdioServer; heard(): readonly string[] } {
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
-  const record = join(folder.path, 'heard.txt');
+/** A server of one protocol era, and the messages that it received since the last look. */
+export function eraServer(
+  cleanup: Cleanup,
+  mode: string,
+): { config: StdioServer; heard(): readonly string[] } {
+  const record = join(temporaryFolder(cleanup), 'heard.txt');
   let seen = 0;
   return {
-    config: { kind: 'stdio', command: process.execPath, args: [ERA_SERVER, mode, record], env: {} },
+    config: {
+      kind: 'stdio',
+      command: process.execPath,
+      args: [fixture('era-server.mjs'), mode, record],
+      env: {},
+    },
     heard: () => {
       const lines = existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : [];
       const from = seen;
@@ -25,22 +25,4 @@ export function eraServer(t: TestContext, mode: string): { config: StdioServer; 
       return lines.slice(from);
     },
   };
-}
-
-/** Connections to this server alone, closed when the test ends. */
-export function open(
-  t: TestContext,
-  config: ServerConfig,
-  options: Partial<ConnectionsOptions> = {},
-): Connections {
-  const ignore = () => {};
-  const connections = new Connections({
-    servers: async () => new Map([['s', config]]),
-    log: { info: ignore, warn: ignore, error: ignore },
-    timeoutMs: () => TIMEOUT_MS,
-    clientInfo: { name: 'test', version: '1' },
-    ...options,
-  });
-  t.after(() => connections.dispose());
-  return connections;
 }

@@ -12,7 +12,7 @@ import type {
 
 export interface Outcome {
   readonly args?: Readonly<Record<string, unknown>>;
-  /** What the chat would say, or how that goes. */
+  /** The expected text of the chat. */
   readonly shows: RegExp;
 }
 
@@ -83,7 +83,7 @@ export class FakeModel implements ChatModel {
   }
 }
 
-/** A user who agrees to everything, and says no more than is needed. */
+/** A user who accepts everything with minimal answers. */
 export class WillingUser implements ServerRequests {
   readonly model = new FakeModel();
   readonly elicited: Elicitation[] = [];

@@ -1,16 +1,17 @@
-/** What a run is given that is killed, and what must hold when it was run to its end afterwards. */
+/** The parts of a run that is killed, and the invariants after it was run again to its end. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
-import { beginStream, type Cleanup, startRawServer, toEvent } from './modelServer.ts';
+import type { Cleanup } from '../../kit/folder.ts';
+import { beginStream, startRawServer, toEvent } from './modelServer.ts';
 
 export const QUESTION = '---\nservers: [noting]\n---\n# %% user\nNote some numbers.\n';
 export const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL'] as const;
 
-/** From `FILECHAT_SEED`, or any; it is printed, so that a failure can be had again. */
+/** From `FILECHAT_SEED`, or random; it is printed, so that a failure can be repeated. */
 export function seededRandom(tell: (seed: string) => void): (below: number) => number {
   const seed = Number(process.env['FILECHAT_SEED'] || Math.floor(Math.random() * 2 ** 32));
   tell(`FILECHAT_SEED=${seed}`);
@@ -68,7 +69,7 @@ export function isDone(chat: string): boolean {
   return nextAction(chat).kind === 'wait' && last !== undefined && turnBody(chat, last).includes('Done.');
 }
 
-/** Nothing was sent twice, no call has lost its outcome, and the chat holds nothing of a run under way. */
+/** Nothing was sent twice, every call has its outcome, and the chat has no mark of a running reply. */
 export function checkCalls(chat: string, noted: readonly string[]): void {
   assert.deepEqual(noted, [...new Set(noted)], `sent twice\n${chat}`);
   const { turns, problems } = parseChat(chat);

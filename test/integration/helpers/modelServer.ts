@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
+import type { Cleanup } from '../../kit/folder.ts';
+import { serveHttp } from '../../kit/http.ts';
 
 export const PROVIDERS: readonly SdkProvider[] = [
   'anthropic',
@@ -25,7 +27,7 @@ const MODELS: Readonly<Record<SdkProvider, string>> = {
 
 export const KEY = 'sk-secret-key-1234';
 
-/** A model of this provider at a server of ours. */
+/** A model of this provider at a local server. */
 export function configFor(provider: SdkProvider, url: string, more: Partial<ModelConfig> = {}): ModelConfig {
   const baseUrl = `${url}/${provider === 'google' ? 'v1beta' : 'v1'}`;
   return { name: provider, provider, model: MODELS[provider], baseUrl, ...more };
@@ -42,7 +44,7 @@ export async function startMock(t: TestContext, chunkSize = 5): Promise<LLMock> 
   return mock;
 }
 
-/** A `fetch` that goes out, and keeps each body as it went. */
+/** A `fetch` that keeps each body. */
 export function recordBodies(): { readonly fetch: typeof fetch; readonly bodies: Record<string, unknown>[] } {
   const bodies: Record<string, unknown>[] = [];
   return {
@@ -54,62 +56,39 @@ export function recordBodies(): { readonly fetch: typeof fetch; readonly bodies:
   };
 }
 
-/** A server that passes everything on to another, and keeps each body as it came over the wire. */
+/** A server that forwards everything to another, and keeps each body as it was sent. */
 export async function startRecorder(
-  t: TestContext,
+  cleanup: Cleanup,
   target: string,
 ): Promise<{ readonly url: string; readonly bodies: string[] }> {
   const bodies: string[] = [];
-  const server = createServer((incoming, outgoing) => {
-    const pieces: Buffer[] = [];
-    incoming.on('data', (piece: Buffer) => pieces.push(piece));
-    incoming.once('end', () => {
-      const body = Buffer.concat(pieces);
-      bodies.push(body.toString('utf8'));
-      const { method, headers } = incoming;
-      const passed = request(`${target}${incoming.url}`, { method, headers }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(outgoing);
-      });
-      passed.end(body);
+  const url = await serveHttp(cleanup, async (incoming, outgoing) => {
+    const body = await readText(incoming);
+    bodies.push(body);
+    const { method, headers } = incoming;
+    const passed = request(`${target}${incoming.url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
     });
+    passed.end(body);
   });
-  return { url: await listen(t, server), bodies };
+  return { url, bodies };
 }
 
 export interface Connection {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: string;
-  /** Resolves when the other side is gone. */
+  /** Resolves when the client has closed the connection. */
   readonly closed: Promise<void>;
 }
 
-/** A test, or the hooks of a file. */
-export interface Cleanup {
-  after(work: () => void): void;
-}
-
-/** A server that does what a test says, byte by byte. */
-export async function startRawServer(t: Cleanup, answer: (connection: Connection) => void): Promise<string> {
-  const server = createServer((request, response) => {
+/** A server that answers as a test says, byte by byte. */
+export function startRawServer(cleanup: Cleanup, answer: (connection: Connection) => void): Promise<string> {
+  return serveHttp(cleanup, async (request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    let body = '';
-    request.setEncoding('utf8').on('data', (piece: string) => {
-      body += piece;
-    });
-    request.once('end', () => answer({ request, response, body, closed }));
+    answer({ request, response, body: await readText(request), closed });
   });
-  return listen(t, server);
-}
-
-async function listen(t: Cleanup, server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 export function beginStream({ response }: Connection): void {
@@ -223,7 +202,7 @@ function chatChunks(deltas: readonly string[]): readonly object[] {
   ];
 }
 
-/** How each provider says, in a stream that began well, that it cannot go on. */
+/** The error event of each provider, in a stream that began well. */
 export const ERROR_EVENTS: Readonly<Record<SdkProvider, object>> = {
   anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   openai: {
@@ -248,7 +227,7 @@ export function textOf(events: readonly ModelEvent[]): string {
   return events.map((event) => (event.kind === 'text' ? event.text : '')).join('');
 }
 
-/** What takes a body's messages away, so that the rest can be compared. */
+/** Removes the messages of a body, so that the rest can be compared. */
 export const EMPTY_MESSAGES = { messages: undefined, input: undefined, contents: undefined };
 
 export function messagesOf(body: Record<string, unknown> | undefined): readonly unknown[] {
@@ -267,7 +246,7 @@ function walk(value: unknown, visit: (owner: Record<string, unknown>) => void): 
   for (const each of Object.values(value)) walk(each, visit);
 }
 
-/** Every image of a body, by what the wires call one. */
+/** Every image of a body, in the format of any provider. */
 export function imagesOf(body: unknown): readonly string[] {
   const found: string[] = [];
   walk(body, (owner) => {
@@ -298,7 +277,7 @@ export interface Failure {
   readonly retryAfterMs?: number;
 }
 
-/** Asks, and says how far it came and how it failed. */
+/** Streams a reply that fails; resolves to its text and its failure. */
 export async function runToFailure(
   model: ChatModel,
   onText: () => void = () => {},

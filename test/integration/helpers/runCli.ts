@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { type RecordedLife, readRecord, recordedSample, repositoryPath } from './sampleServer.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
 
 export interface CliEnd {
   readonly code: number | null;
@@ -52,10 +52,9 @@ export interface StartOptions {
 export const MCP_JSON = 'mcp.json';
 
 export async function createCliFolder(t: TestContext): Promise<CliFolder> {
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
-  const path = join(folder.path, 'work');
-  const record = join(folder.path, 'record');
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'work');
+  const record = join(folder, 'record');
   const at = (name: string) => join(path, name);
   await mkdir(path);
   await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { RemoteServer, StdioServer } from '../../../src/mcp/config/types.ts';
+import type { Cleanup } from '../../kit/folder.ts';
+import { fixture, http, stopProcess } from './serving.ts';
 
 /** The sample server as it is shipped; from its sources where nothing has been built. */
 export function sampleServerFile(): string {
@@ -17,13 +18,8 @@ export function repositoryPath(path: string): string {
 
 /** The sample server over stdio; its starts and its ends are written to the file `record`. */
 export function recordedSample(record: string): StdioServer {
-  const recorder = fileURLToPath(new URL('../fixtures/recorded-server.mjs', import.meta.url));
-  return {
-    kind: 'stdio',
-    command: process.execPath,
-    args: [recorder, record, sampleServerFile()],
-    env: {},
-  };
+  const args = [fixture('recorded-server.mjs'), record, sampleServerFile()];
+  return { kind: 'stdio', command: process.execPath, args, env: {} };
 }
 
 export interface RecordedLife {
@@ -40,26 +36,14 @@ export function readRecord(record: string): readonly RecordedLife[] {
   }));
 }
 
-export interface HttpSample {
-  readonly config: RemoteServer;
-  stop(): Promise<void>;
-}
-
-export async function startSampleOverHttp(): Promise<HttpSample> {
+export async function startSampleOverHttp(cleanup: Cleanup): Promise<RemoteServer> {
   const child = spawn(process.execPath, [sampleServerFile(), '--http', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  cleanup.after(() => stopProcess(child));
   for await (const line of createInterface({ input: child.stderr })) {
     const url = /^listening on (\S+)$/.exec(line)?.[1];
-    if (url !== undefined)
-      return { config: { kind: 'http', url, headers: {} }, stop: () => stopProcess(child) };
+    if (url !== undefined) return http(url);
   }
-  throw new Error('The sample server ended before it listened.');
-}
-
-async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  await ended;
+  throw new Error('The sample server exited before it listened.');
 }

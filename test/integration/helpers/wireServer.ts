@@ -1,49 +1,32 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import type { Cleanup } from '../../kit/folder.ts';
+import { startRawServer } from './modelServer.ts';
 
-/** One request on the wire of OpenAI's chat completions, which most servers speak. */
+/** One request in the format of OpenAI's chat completions. */
 export interface Asked {
   readonly number: number;
   readonly body: string;
   readonly response: ServerResponse;
-  /** Resolves when the other side is gone. */
+  /** Resolves when the client has closed the connection. */
   readonly closed: Promise<void>;
 }
 
 export interface WireServer {
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** Resolves when so many requests have come. */
+  /** Resolves when so many requests have arrived. */
   came(count: number): Promise<void>;
 }
 
-/** A server that does what a test says; `stop` is called with what ends it. */
-export async function startWireServer(
-  answer: (asked: Asked) => void,
-  onEnd: (stop: () => void) => void,
-): Promise<WireServer> {
+/** A server that answers as a test says. */
+export async function startWireServer(cleanup: Cleanup, answer: (asked: Asked) => void): Promise<WireServer> {
   const asked: Asked[] = [];
   const waiting: (() => void)[] = [];
-  const server = createServer((request, response) => {
-    const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.once('end', () => {
-      const each = {
-        number: asked.length + 1,
-        body: Buffer.concat(pieces).toString('utf8'),
-        response,
-        closed,
-      };
-      asked.push(each);
-      for (const look of waiting) look();
-      answer(each);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onEnd(() => {
-    server.closeAllConnections();
-    server.close();
+  const url = await startRawServer(cleanup, ({ body, response, closed }) => {
+    const each = { number: asked.length + 1, body, response, closed };
+    asked.push(each);
+    for (const look of waiting) look();
+    answer(each);
   });
   const came = (count: number) =>
     new Promise<void>((resolve) => {
@@ -51,7 +34,7 @@ export async function startWireServer(
       waiting.push(look);
       look();
     });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, came };
+  return { url: `${url}/v1`, asked, came };
 }
 
 type Delta = Readonly<Record<string, unknown>>;
@@ -67,7 +50,7 @@ export const toolCall = (index: number, id: string, name: string, text: string):
   chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] });
 export const end = (reason = 'stop'): string => `${chunk({}, reason)}data: [DONE]\n\n`;
 
-/** Begins a stream, and sends these pieces of it. Resolves when they are with the system. */
+/** Begins a stream and writes these pieces. Resolves when they are flushed. */
 export function send({ response }: Asked, ...pieces: readonly string[]): Promise<void> {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   return new Promise((resolve) => response.write(pieces.join(''), () => resolve()));

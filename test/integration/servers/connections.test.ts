@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 import { firstText, fromNpm, isAlive, scripted, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
+/** For all tests that leave the server running and unchanged. */
+const plain = serve({ after }, { a: scripted() });
+const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
+
 describe('listing tools', () => {
-  test('all servers at once; one that fails is named and hides no other', async (t) => {
-    const { connections } = serve(t, {
+  test('all servers at once; one that fails is named and hides no other; a real server can be called', async (t) => {
+    const { client, call } = serve(t, {
       bad: { kind: 'stdio', command: 'no-such-command-anywhere', args: [], env: {} },
       debug: fromNpm('@modelcontextprotocol/server-debug', '--stdio'),
-      everything: fromNpm('@modelcontextprotocol/server-everything', 'stdio'),
+      everything,
     });
-    const { tools, failures } = await connections.listTools();
+    const { tools, failures } = await client.listTools();
     assert.deepEqual(failures, [
       {
         server: 'bad',
@@ -27,16 +31,20 @@ describe('listing tools', () => {
       argumentQuestions(echo?.inputSchema).map(({ name, kind, required }) => [name, kind, required]),
       [['message', 'text', true]],
     );
+    const { content } = (await call('everything.get-tiny-image')) as { content: { type: string }[] };
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ['text', 'image', 'text'],
+    );
+    assert.equal(firstText(await call('everything.echo', { message: 'hé' })), 'Echo: hé');
   });
 
   test('one server alone, and one that does not exist', async (t) => {
-    const { connections } = serve(t, { a: scripted(), b: scripted() });
-    const { tools } = await connections.listTools('b');
-    assert.deepEqual(
-      tools.map(({ server, tool }) => `${server}.${tool}`),
-      ['b.pid'],
-    );
-    assert.deepEqual(await connections.listTools('c'), {
+    const { client } = serve(t, { a: scripted(), b: scripted() });
+    const { tools } = await client.listTools('b');
+    assert.deepEqual(new Set(tools.map(({ server }) => server)), new Set(['b']));
+    assert.ok(tools.some(({ tool }) => tool === 'pid'));
+    assert.deepEqual(await client.listTools('c'), {
       tools: [],
       failures: [{ server: 'c', reason: 'There is no server c. There are: a, b.' }],
       instructions: [],
@@ -44,8 +52,8 @@ describe('listing tools', () => {
   });
 
   test('a broken definition hides no other tool', async (t) => {
-    const { connections, logged } = serve(t, { a: scripted('broken') });
-    const { tools, failures } = await connections.listTools();
+    const { client, logged } = serve(t, { a: scripted('broken') });
+    const { tools, failures } = await client.listTools();
     assert.deepEqual(failures, []);
     assert.deepEqual(tools, [
       {
@@ -71,45 +79,23 @@ describe('listing tools', () => {
     );
   });
 
-  test('5 MB of description are cut, with a notice', async (t) => {
-    const { connections } = serve(t, { a: scripted() });
-    const [tool] = (await connections.listTools()).tools;
-    assert.equal(tool?.description, `${'x'.repeat(4000)}… (5000000 characters)`);
+  test('a list that fails on its second page keeps the first, and names the reason', async (t) => {
+    const { client } = serve(t, { a: scripted('secondPageFails') });
+    const { tools, failures } = await client.listTools();
+    assert.equal(tools.length, 1);
+    assert.match(failures[0]?.reason ?? '', /tools of server a could not be listed: lost the list\.$/);
   });
 
-  const pages: readonly [string, number, RegExp | undefined, RegExp | undefined][] = [
-    ['circle', 3, /does not end; it was read once/, undefined],
-    ['endless', 101, /cut after 101/, undefined],
-    ['many', 1000, /cut after 1000/, undefined],
-    ['secondPageFails', 1, undefined, /tools of server a could not be listed: lost the list\.$/],
-    ['noTools', 0, undefined, undefined],
-  ];
-  for (const [mode, count, notice, failure] of pages) {
-    test(`a list that is ${mode} ends`, async (t) => {
-      const { connections, logged } = serve(t, { a: scripted(mode) });
-      const { tools, failures } = await connections.listTools();
-      assert.equal(new Set(tools.map(({ tool }) => tool)).size, count);
-      assert.equal(tools.length, count);
-      assert.match(logged.join('\n'), notice ?? /^/);
-      assert.equal(failures.length, failure === undefined ? 0 : 1);
-      assert.match(failures[0]?.reason ?? '', failure ?? /^$/);
-    });
-  }
+  test('a server that does not know tools has an empty list', async (t) => {
+    const { client } = serve(t, { a: scripted('noTools') });
+    assert.deepEqual(await client.listTools(), { tools: [], failures: [], instructions: [] });
+  });
 });
 
 describe('calling a tool', () => {
-  test('a real server answers with its blocks', async (t) => {
-    const { call } = serve(t, { everything: fromNpm('@modelcontextprotocol/server-everything', 'stdio') });
-    const { content } = (await call('everything.get-tiny-image')) as { content: { type: string }[] };
-    assert.deepEqual(
-      content.map(({ type }) => type),
-      ['text', 'image', 'text'],
-    );
-    assert.equal(firstText(await call('everything.echo', { message: 'hé' })), 'Echo: hé');
-  });
+  const { call, text } = plain;
 
-  test('the result comes as it is, whatever is in it', async (t) => {
-    const { call } = serve(t, { a: scripted() });
+  test('the result is unchanged, whatever it contains', async () => {
     assert.deepEqual(await call('a.odd'), {
       content: [
         { type: 'text', text: 'kept' },
@@ -127,42 +113,18 @@ describe('calling a tool', () => {
     assert.deepEqual(await call('a.notAnObject'), { content: 'text where a list should be' });
   });
 
-  test('arguments arrive as they are', async (t) => {
-    const { text } = serve(t, { a: scripted() });
+  test('arguments arrive unchanged', async () => {
     const args = { list: [1, { x: null }], text: 'ü\u2028"', nested: { deep: true } };
     assert.deepEqual(JSON.parse(await text('a.args', args)), args);
   });
 
-  test('a message over 10 MiB arrives whole', async (t) => {
-    const { call } = serve(t, { a: scripted() });
+  test('a message over 10 MiB arrives whole', async () => {
     const { content } = (await call('a.huge')) as { content: { data: string }[] };
     assert.equal(content[0]?.data.length, 11 * 1024 * 1024);
   });
-
-  test('a process gets a minimal environment and what is configured', async (t) => {
-    process.env['FILECHAT_TEST_SECRET'] = 'secret';
-    t.after(() => delete process.env['FILECHAT_TEST_SECRET']);
-    const { text } = serve(t, { a: scripted('plain', { GIVEN: 'yes' }) });
-    const env = JSON.parse(await text('a.env')) as Record<string, string>;
-    assert.equal(env['GIVEN'], 'yes');
-    assert.equal(env['PATH'], process.env['PATH']);
-    assert.equal(env['FILECHAT_TEST_SECRET'], undefined);
-  });
-
-  test('garbage on stdout is skipped', async (t) => {
-    const { text } = serve(t, { a: scripted() });
-    assert.equal(await text('a.garbage'), 'after the garbage');
-  });
-
-  test('300 KB of stderr stop nothing and are logged', async (t) => {
-    const { text, logged } = serve(t, { a: scripted() });
-    assert.equal(await text('a.stderr'), 'survived');
-    assert.equal(await text('a.stderr'), 'survived');
-    assert.ok(logged.some((line) => line.startsWith('[a] 000000 eee')));
-  });
 });
 
-describe('failures say what failed and what to do', () => {
+describe('failures name the problem and the remedy', () => {
   const message = async (work: Promise<unknown>) => {
     try {
       await work;
@@ -172,9 +134,8 @@ describe('failures say what failed and what to do', () => {
     return 'no failure';
   };
 
-  test('an error of the protocol', async (t) => {
-    const { call } = serve(t, { a: scripted() });
-    assert.equal(await message(call('a.fails')), 'Tool fails of server a failed: no such file.');
+  test('an error of the protocol', async () => {
+    assert.equal(await message(plain.call('a.fails')), 'Tool fails of server a failed: no such file.');
   });
 
   test('a server that is not configured', async (t) => {
@@ -195,7 +156,7 @@ describe('failures say what failed and what to do', () => {
     assert.match(await message(call('a.x')), /the folder "\/no\/such\/folder" exists/);
   });
 
-  test('a process that ends at once, with its last words', async (t) => {
+  test('a process that exits at once, with its last lines', async (t) => {
     const { call } = serve(t, { a: scripted('exits') });
     assert.equal(
       await message(call('a.x')),
@@ -203,7 +164,7 @@ describe('failures say what failed and what to do', () => {
     );
   });
 
-  test('a process that ends at once without a word', async (t) => {
+  test('a process that exits at once without output', async (t) => {
     const { call } = serve(t, { a: { kind: 'stdio', command: process.execPath, args: ['-e', ''], env: {} } });
     assert.match(
       await message(call('a.x')),
@@ -212,11 +173,11 @@ describe('failures say what failed and what to do', () => {
   });
 
   test('a process that never answers', async (t) => {
-    const { call } = serve(t, { a: scripted('never starts') }, 300);
+    const { call } = serve(t, { a: scripted('never starts') }, { timeoutMs: () => 300 });
     assert.match(await message(call('a.x')), /Server a could not be started: there was no answer for 0\.3 s/);
   });
 
-  test('a crash during a call ends the call with its last words; the next use starts the server anew', async (t) => {
+  test('a crash ends the call with the last lines of stderr; the next use restarts the server', async (t) => {
     const { call, text } = serve(t, { a: scripted() });
     const first = await text('a.pid');
     const pending = message(call('a.hold'));
@@ -230,8 +191,8 @@ describe('failures say what failed and what to do', () => {
 });
 
 describe('cancelling', () => {
-  test('the server is told, the promise rejects with the reason, and a late answer is ignored', async (t) => {
-    const { call, text } = serve(t, { a: scripted() });
+  test('the server is notified, the promise rejects with the reason, and a late answer is ignored', async () => {
+    const { call, text } = plain;
     await text('a.pid');
     const abort = new AbortController();
     const held = call('a.hold', {}, { signal: abort.signal });
@@ -244,7 +205,7 @@ describe('cancelling', () => {
     assert.ok(Number(await text('a.pid')) > 0, 'the connection lives on');
   });
 
-  test('a signal that is aborted already starts nothing', async (t) => {
+  test('an aborted signal starts nothing', async (t) => {
     const { call, logged } = serve(t, { a: scripted() });
     await assert.rejects(
       call('a.pid', {}, { signal: AbortSignal.abort(new Error('before')) }),
@@ -253,7 +214,7 @@ describe('cancelling', () => {
     assert.deepEqual(logged, []);
   });
 
-  test('who stops waiting for a start does not stop the start for others', async (t) => {
+  test('a caller that stops waiting for a start does not stop it for others', async (t) => {
     const { call, text } = serve(t, { a: scripted() });
     const abort = new AbortController();
     const first = call('a.pid', {}, { signal: abort.signal });
@@ -267,7 +228,7 @@ describe('cancelling', () => {
 describe('time', () => {
   const minutes = (count: number) => count * 60_000;
 
-  test('silence ends a call, and the server is told', async (t) => {
+  test('a timeout ends a call, and the server is notified', async (t) => {
     const { call, text } = serve(t, { a: scripted() });
     await text('a.pid');
     t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -281,7 +242,7 @@ describe('time', () => {
     assert.equal(await text('a.cancelled'), `[${id}]`);
   });
 
-  test('progress starts the time anew', async (t) => {
+  test('progress restarts the timeout', async (t) => {
     const { call, text } = serve(t, { a: scripted() });
     await text('a.pid');
     t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -299,8 +260,8 @@ describe('time', () => {
     );
   });
 
-  test('but not for ever', async (t) => {
-    const { call, text } = serve(t, { a: scripted() }, minutes(50));
+  test('up to a limit', async (t) => {
+    const { call, text } = serve(t, { a: scripted() }, { timeoutMs: () => minutes(50) });
     await text('a.pid');
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const held = call('a.hold');
@@ -315,7 +276,7 @@ describe('time', () => {
 });
 
 describe('each server apart', () => {
-  test('one that does not start keeps no other from working', async (t) => {
+  test('one that does not start does not block another', async (t) => {
     const { call, text } = serve(t, { slow: scripted('never starts'), quick: scripted() });
     const abort = new AbortController();
     const waiting = call('slow.pid', {}, { signal: abort.signal });
@@ -331,7 +292,7 @@ describe('each server apart', () => {
     assert.equal(new Set(pids).size, 1);
   });
 
-  test('nothing is started before it is used', async (t) => {
+  test('a server is not started before it is used', async (t) => {
     const { text, logged } = serve(t, { a: scripted(), b: scripted() });
     await text('a.pid');
     assert.deepEqual(
@@ -340,16 +301,16 @@ describe('each server apart', () => {
     );
   });
 
-  test('a changed configuration starts the server anew and ends the old process', async (t) => {
-    const { text, servers, connections } = serve(t, { a: scripted() });
+  test('a changed configuration restarts the server and ends the old process', async (t) => {
+    const { text, servers, client } = serve(t, { a: scripted() });
     const before = await text('a.pid');
     servers.set('a', scripted('plain', { CHANGED: 'yes' }));
     assert.equal(JSON.parse(await text('a.env'))['CHANGED'], 'yes');
-    await connections.dispose();
+    await client.dispose();
     assert.ok(!isAlive(Number(before)));
   });
 
-  test('a server that is taken out of the configuration is ended', async (t) => {
+  test('a server that is removed from the configuration is stopped', async (t) => {
     const { call, servers, text } = serve(t, { a: scripted(), b: scripted() });
     await text('a.pid');
     const held = assert.rejects(call('a.hold'), /it was removed from the configuration/);
@@ -362,36 +323,36 @@ describe('each server apart', () => {
 
 describe('closing', () => {
   test('ends every process, also one that ignores both its stdin and SIGTERM', async (t) => {
-    const { text, connections } = serve(t, {
+    const { text, client } = serve(t, {
       a: scripted(),
       stubborn: scripted('stubborn'),
     });
     const pids = [Number(await text('a.pid')), Number(await text('stubborn.pid'))];
     assert.deepEqual(pids.map(isAlive), [true, true]);
-    await connections.dispose();
+    await client.dispose();
     assert.deepEqual(pids.map(isAlive), [false, false]);
   });
 
-  test('ends calls under way and refuses new ones', async (t) => {
-    const { call, text, connections } = serve(t, { a: scripted() });
+  test('ends pending calls and refuses new ones', async (t) => {
+    const { call, text, client } = serve(t, { a: scripted() });
     await text('a.pid');
     const held = assert.rejects(
       call('a.hold'),
       /^Error: Tool hold of server a failed: Filechat is closing\.$/,
     );
     await text('a.held');
-    await connections.dispose();
+    await client.dispose();
     await held;
     await assert.rejects(call('a.pid'), /Filechat is closing/);
-    await connections.dispose();
+    await client.dispose();
   });
 
   test('while a server starts, ends it too', async (t) => {
-    const { call, connections } = serve(t, { a: scripted('never starts') });
-    const waiting = assert.rejects(call('a.pid'), /Server a could not be started: Filechat is closing\.$/);
-    // One turn of the loop, so that the process has been asked for.
+    const { call, client } = serve(t, { a: scripted('never starts') });
+    const waiting = assert.rejects(call('a.pid'), /: Filechat is closing\.$/);
+    // One turn of the event loop, so that the start has begun.
     await new Promise(setImmediate);
-    await connections.dispose();
+    await client.dispose();
     await waiting;
   });
 });

@@ -1,4 +1,4 @@
-/** Servers come and go in every way there is, and nothing of them stays behind. */
+/** Servers start and end in every way, and leave nothing behind. */
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -11,17 +11,16 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { until } from '../../kit/until.ts';
-import { hostileProcess, textOf } from '../helpers/hostile.ts';
+import { hostileProcess } from '../helpers/hostile.ts';
 import { isAlive } from '../helpers/serving.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
-/** What one life leaves behind shows after two rounds as it does after ten. */
+/** Two rounds show a leak as well as ten. */
 const ROUNDS = 2;
 const HOST = fileURLToPath(new URL('../fixtures/killed-host.ts', import.meta.url));
-/** The list of all processes is another one there, and so are groups. */
+/** Windows lists processes differently and has no groups. */
 const skip = process.platform === 'win32';
 
 /** One life of a server, from before its start to after its end. */
@@ -71,7 +70,7 @@ const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Li
   parent: {
     live: async ({ client, call, marker }) => {
       const grandchild = Number(await call('grandchild'));
-      assert.ok(processesOf(marker).includes(grandchild), 'what is looked for can be found');
+      assert.ok(processesOf(marker).includes(grandchild), 'it is running');
       await client.stop('s');
     },
   },
@@ -85,28 +84,27 @@ const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Li
 
 test('servers that live in every way leave no process, no handle and no file', { skip }, async (t) => {
   const marker = randomUUID();
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
+  const folder = temporaryFolder(t);
   t.after(() => endAll(marker));
-  await liveAll(folder.path, marker);
+  await liveAll(folder, marker);
   const before = resources();
-  for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder.path, marker);
+  for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder, marker);
   assert.deepEqual(processesOf(marker), []);
-  // What has been closed is gone a few turns of the loop later.
+  // Closed handles are gone a few turns of the event loop later.
   await until(
     () => isSame(resources(), before),
     () => `There is ${JSON.stringify(resources())}, and there was ${JSON.stringify(before)}.`,
   );
-  assert.deepEqual(filesIn(folder.path), []);
+  assert.deepEqual(filesIn(folder), []);
 });
 
-describe('a host that is killed hard', { skip }, () => {
-  test('takes a server with it that minds its stdin', async (t) => {
+describe('a host that is killed', { skip }, () => {
+  test('ends a server that exits with its stdin', async (t) => {
     const { polite } = await killHost(t);
     await gone(polite);
   });
 
-  test('takes a server with it that minds nothing', async (t) => {
+  test('ends a server that ignores its stdin and SIGTERM', async (t) => {
     const { stubborn } = await killHost(t);
     await gone(stubborn);
   });
@@ -119,7 +117,8 @@ async function liveAll(folder: string, marker: string): Promise<void> {
       const client = createClient({ ...server, args: [...args, marker] });
       const call = async (tool: string) => {
         const assets = new FolderAssets({ folder: mkdtempSync(join(folder, 'chat-')) }).beginResult();
-        return textOf(await client.callTool({ id: 'c1', server: 's', tool, arguments: {} }, { assets }));
+        const { parts } = await client.callTool({ id: 'c1', server: 's', tool, arguments: {} }, { assets });
+        return parts.map((part) => (part.kind === 'text' ? part.text : `<${part.kind}>`)).join('\n');
       };
       await live({ client, call, marker });
       await client.dispose();
@@ -129,18 +128,15 @@ async function liveAll(folder: string, marker: string): Promise<void> {
 
 function createClient(server: StdioServer): McpClient {
   const ignore = () => {};
-  return new McpClient(
-    async () =>
-      new Connections({
-        servers: async () => new Map([['s', server]]),
-        log: { info: ignore, warn: ignore, error: ignore },
-        timeoutMs: () => 60_000,
-        clientInfo: { name: 'test', version: '1' },
-      }),
-  );
+  return new McpClient({
+    servers: async () => new Map([['s', server]]),
+    log: { info: ignore, warn: ignore, error: ignore },
+    timeoutMs: () => 60_000,
+    clientInfo: { name: 'test', version: '1' },
+  });
 }
 
-/** What keeps this process from ending, by kind. */
+/** The handles that keep this process alive, by kind. */
 function resources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo().sort()) counts[kind] = (counts[kind] ?? 0) + 1;
@@ -185,7 +181,7 @@ async function killHost(t: TestContext): Promise<Orphans> {
   return orphans;
 }
 
-/** A process that is no child of ours can only be looked after. */
+/** The exit of a process that is not a child raises no event. */
 async function gone(pid: number): Promise<void> {
   await until(
     () => !isAlive(pid),

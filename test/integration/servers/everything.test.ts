@@ -1,4 +1,4 @@
-/** The reference server that has everything, by our whole client: what it lists, asks, tells, and takes back. */
+/** The reference server with the whole client: its lists, requests, notifications and cancellations. */
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
@@ -14,13 +14,13 @@ import { fromNpm } from '../helpers/serving.ts';
 describe('server-everything over stdio', { concurrency: 1 }, () => {
   const user = new WillingUser();
   const { elicited, askedBy, model } = user;
-  const { client, call, show, logged, close } = connect(
+  const { client, call, show, logged } = connect(
+    { after },
     { ...fromNpm('@modelcontextprotocol/server-everything', 'stdio'), env: { GIVEN: 'yes' } },
     user,
   );
-  after(close);
 
-  test('lists what is in the table here, and nothing else', async () => {
+  test('lists exactly the tools of the table', async () => {
     const { tools, failures, instructions } = await client.listTools();
     assert.deepEqual(failures, []);
     assert.deepEqual(tools.map(({ tool }) => tool).sort(), Object.keys(TOOLS).sort());
@@ -40,7 +40,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
   });
 
   for (const [tool, { args = {}, shows }] of Object.entries(TOOLS)) {
-    test(`${tool} ends as it should`, async () => {
+    test(`${tool} has the expected result`, async () => {
       const { result, markdown } = await call(tool, args);
       assert.equal(result.isError, false, markdown);
       assert.match(markdown, shows);
@@ -48,7 +48,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     });
   }
 
-  test('sampling reached the model with what the server said, for the chat that called', () => {
+  test('sampling reaches the model with the request of the server, for the calling chat', () => {
     const [request] = model.asked;
     assert.equal(model.asked.length, 1);
     assert.equal(request?.system, 'You are a helpful test server.');
@@ -57,7 +57,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     assert.deepEqual(askedBy.at(-2), { server: SERVER, chats: [CHAT] });
   });
 
-  test('the elicitations came as a form and as an address', () => {
+  test('the elicitations are a form and a URL', () => {
     assert.deepEqual(
       elicited.map(({ kind }) => kind),
       ['form', 'url'],
@@ -70,20 +70,20 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     });
   });
 
-  test('the tiny image and the packed file are whole', async () => {
+  test('the tiny image and the packed file are complete', async () => {
     const image = await call('get-tiny-image');
     assert.equal((await image.asset(0)).subarray(1, 4).toString(), 'PNG');
     const packed = await call('gzip-file-as-resource', TOOLS['gzip-file-as-resource']?.args);
     assert.equal(gunzipSync(await packed.asset(0)).toString(), 'packed');
   });
 
-  test('an error of the server is a result that says so', async () => {
+  test('an error of the server is a result with isError', async () => {
     const { result, markdown } = await call('get-sum', { a: 'x' });
     assert.equal(result.isError, true);
     assert.match(markdown, /Invalid arguments for tool get-sum/);
   });
 
-  test('other roots are told, and asked for', async () => {
+  test('changed roots are announced, and requested', async () => {
     user.folders = [...user.folders, { uri: 'file:///second', name: 'second' }];
     const told = logged.next(/Roots updated: 2 root\(s\) received/);
     client.rootsChanged();
@@ -91,7 +91,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     assert.match(await show('get-roots-list'), /Current MCP Roots \(2 total\)[\s\S]*2\. second/);
   });
 
-  test('a long call tells how far it is', async () => {
+  test('a long call reports its progress', async () => {
     const seen: ToolProgress[] = [];
     await call(
       'trigger-long-running-operation',
@@ -111,7 +111,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     'simulate-research-query': { topic: 'tides' },
   };
   for (const [tool, args] of Object.entries(cancelled)) {
-    test(`${tool} ends when it is called off, and the server lives on`, async () => {
+    test(`${tool} ends when it is cancelled, and the server keeps running`, async () => {
       const abort = new AbortController();
       const reason = new Error('enough');
       const onProgress = () => abort.abort(reason);
@@ -123,7 +123,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     });
   }
 
-  test('a task asks in its middle, and goes on with the answer', async () => {
+  test('a task requests input and continues with the answer', async () => {
     elicited.length = 0;
     const told: (string | undefined)[] = [];
     const { markdown } = await call(
@@ -132,7 +132,12 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
       { onProgress: ({ message }) => told.push(message) },
     );
     assert.match(markdown, /^# Research Report: python \(snake\)$/m);
-    assert.equal(elicited.length, 1);
+    assert.deepEqual(
+      elicited.map(({ kind }) => kind),
+      ['form'],
+    );
+    assert.match(elicited[0]?.message ?? '', /"python" could have multiple interpretations/);
+    for (const message of told) assert.match(message ?? '', /^[A-Z][a-z]+ [a-z]+/);
     assert.ok(told.some((message) => message?.startsWith('Found multiple interpretations')));
   });
 
@@ -157,9 +162,9 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     );
   });
 
-  test('a resource that is subscribed to says when it has changed, until nobody listens', async () => {
+  test('a subscribed resource reports changes, until the subscription is disposed', async () => {
     const uri = 'demo://resource/dynamic/text/1';
-    // It is on since the table; off and on again it tells at once what otherwise comes every five seconds.
+    // On since the table; off and on again, it reports at once instead of every five seconds.
     await show('toggle-subscriber-updates');
     const known = logged.next(
       /Received Subscribe Resource request for URI: demo:\/\/resource\/dynamic\/text\/1/,
@@ -176,7 +181,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     await forgotten;
   });
 
-  test('a new resource of the session is told as a change of the list', async () => {
+  test('a new resource of the session is reported as a change of the list', async () => {
     const changed = nextChange(client, 'resources');
     await show('gzip-file-as-resource', { name: 'new.gz', data: 'data:text/plain,new' });
     await changed;
@@ -240,7 +245,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     ],
   ];
   for (const [prompt, args, expected] of filled) {
-    test(`the prompt ${prompt} comes with its blanks filled in`, async () => {
+    test(`the prompt ${prompt} is returned with its arguments filled in`, async () => {
       const assets = new FolderAssets({ folder: '/nowhere' }).beginResult();
       const { messages } = await client.getPrompt({ server: SERVER, prompt, arguments: args }, { assets });
       const text = messages.map(
@@ -250,15 +255,15 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     });
   }
 
-  test('a prompt that needs more says what', async () => {
+  test('a prompt with missing arguments names them', async () => {
     const assets = new FolderAssets({ folder: '/nowhere' }).beginResult();
     const asked = client.getPrompt({ server: SERVER, prompt: 'args-prompt', arguments: {} }, { assets });
     await assert.rejects(asked, /Invalid arguments for prompt args-prompt/);
   });
 
-  test('the level of the log counts', async () => {
+  test('the log level is applied', async () => {
     await client.setLogLevel(SERVER, 'emergency');
-    // Off and on again, it says one thing at once; whichever it is, it must not be less than an emergency.
+    // Off and on again, it logs one message at once, which must not be below the level.
     logged.lines.length = 0;
     await show('toggle-simulated-logging');
     await show('toggle-simulated-logging');
@@ -274,14 +279,14 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     await told;
   });
 
-  test('an address that is required first is visited, and waited for until the user stops', async () => {
+  test('a required URL is visited, and awaited until the user stops', async () => {
     elicited.length = 0;
     const abort = new AbortController();
     const args = { url: 'https://example.com/pay', errorPath: true };
     const reason = new Error('I am done');
     const waiting = call('trigger-url-elicitation', args, { signal: abort.signal });
     await until(() => elicited.length > 0);
-    // This server never says that it is done.
+    // This server never reports completion.
     abort.abort(reason);
     await assert.rejects(waiting, (error) => error === reason);
     assert.deepEqual(
@@ -292,7 +297,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
   });
 });
 
-describe('server-everything and a careful user at a terminal', () => {
+describe('server-everything with a user who declines, on the terminal', () => {
   const shown: string[] = [];
   const model = new FakeModel();
   const careful = terminalRequests({
@@ -305,11 +310,11 @@ describe('server-everything and a careful user at a terminal', () => {
     },
     modelFor: async () => model,
   });
-  const { show, call, close } = connect(fromNpm('@modelcontextprotocol/server-everything', 'stdio'), careful);
-  after(close);
+  const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
+  const { show, call } = connect({ after }, everything, careful);
 
   for (const url of ['javascript:alert(1)', 'https://169.254.169.254/latest', 'http://evil.example/']) {
-    test(`fault 41: ${url} is declined without a question`, async () => {
+    test(`fault 41: ${url} is declined without asking`, async () => {
       shown.length = 0;
       assert.match(await show('trigger-url-elicitation', { url }), /User declined to open the URL/);
       assert.equal(shown.length, 1);
@@ -317,13 +322,13 @@ describe('server-everything and a careful user at a terminal', () => {
     });
   }
 
-  test('a model that the user does not lend is not asked', async () => {
+  test('a declined sampling request does not reach the model', async () => {
     const { result, markdown } = await call('trigger-sampling-request', { prompt: 'x' });
     assert.equal(result.isError, true);
     assert.match(markdown, /The user declined\./);
     assert.deepEqual(model.asked, []);
   });
 
-  test('no roots are an answer too', async () =>
+  test('an empty list of roots is a valid answer', async () =>
     assert.match(await show('get-roots-list'), /no roots are currently configured/));
 });

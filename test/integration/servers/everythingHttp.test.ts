@@ -1,17 +1,16 @@
-/** The reference server that has everything, over HTTP: those of its tools to which the way there makes a difference. */
+/** The reference server over HTTP: the tools for which the transport makes a difference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, SERVER } from '../helpers/everything.ts';
 import { TOOLS, WillingUser } from '../helpers/everythingTools.ts';
-import { freePort, fromNpm, startAndAwait } from '../helpers/serving.ts';
+import { freePort, fromNpm, http, startAndAwait } from '../helpers/serving.ts';
 
 test('server-everything over Streamable HTTP', async (t) => {
   const port = await freePort();
   const config = fromNpm('@modelcontextprotocol/server-everything', 'streamableHttp');
   await startAndAwait(t, { ...config, env: { PORT: String(port) } }, /listening on port/);
   const url = `http://127.0.0.1:${port}/mcp`;
-  const session = connect({ kind: 'http', url, headers: {} }, new WillingUser());
-  t.after(session.close);
+  const session = connect(t, http(url), new WillingUser());
 
   const few = [
     'echo',
@@ -24,20 +23,20 @@ test('server-everything over Streamable HTTP', async (t) => {
     'simulate-research-query',
   ];
   for (const tool of few) {
-    await t.test(`${tool} ends as it should`, async () => {
+    await t.test(`${tool} has the expected result`, async () => {
       const { args, shows } = TOOLS[tool] ?? assert.fail();
       assert.match((await session.call(tool, args)).markdown, shows);
     });
   }
 
-  await t.test('a task asks in its middle, and goes on with the answer', async () =>
+  await t.test('a task requests input and continues with the answer', async () =>
     assert.match(
       await session.show('simulate-research-query', { topic: 'python', ambiguous: true }),
       /^# Research Report: python \(snake\)$/m,
     ),
   );
 
-  await t.test('a subscription hears of changes', async () => {
+  await t.test('a subscription reports changes', async () => {
     const { client, show, logged } = session;
     const known = logged.next(/Received Subscribe Resource request/);
     const { promise: updated, resolve } = Promise.withResolvers<void>();
@@ -49,7 +48,7 @@ test('server-everything over Streamable HTTP', async (t) => {
     subscription.dispose();
   });
 
-  await t.test('a long call ends when it is called off, and the server lives on', async () => {
+  await t.test('a long call ends when it is cancelled, and the server keeps running', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const options = { onProgress: () => abort.abort(reason), signal: abort.signal };

@@ -1,17 +1,17 @@
-/** How the first words with a server go, whatever revision it is of; and what is remembered for the next time. */
+/** Protocol negotiation with servers of all revisions, and what is remembered for the next start. */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
-import type { ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
+import type { ClientOptions } from '../../../src/mcpClient.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
-import { eraServer, open } from '../helpers/eraServer.ts';
-import { TIMEOUT_MS } from '../helpers/serving.ts';
+import { serveHttp } from '../../kit/http.ts';
+import { eraServer } from '../helpers/eraServer.ts';
+import { legacyResult, type Message, serveLegacy } from '../helpers/legacySite.ts';
+import { http, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const CALL = { id: 'c1', server: 's', tool: 'mixed', arguments: {} };
 
@@ -19,7 +19,7 @@ describe('a server over stdio', () => {
   const GREETING = ['start', 'server/discover', 'initialize', 'notifications/initialized'];
   const KNOWN = ['start', 'initialize', 'notifications/initialized'];
 
-  test('of the older revisions is asked for the newer one once, and greeted at once from then on', async (t) => {
+  test('of an older revision is probed once, and gets the older handshake from then on', async (t) => {
     const { config, heard } = eraServer(t, 'legacy');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -27,10 +27,10 @@ describe('a server over stdio', () => {
     await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
     await list(t, config, { knownProtocols, now: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
-    assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'but not for ever');
+    assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'until it expires');
   });
 
-  test('that ends at the question is started again in the old way, and not asked the next time', async (t) => {
+  test('that exits at the probe gets the older handshake, and is not probed the next time', async (t) => {
     const { config, heard } = eraServer(t, 'ends');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -39,7 +39,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
-  test('that says nothing to the question is greeted in the old way by and by', async (t) => {
+  test('that ignores the probe gets the older handshake after a while', async (t) => {
     const { config, heard } = eraServer(t, 'mute');
     const knownProtocols = new InMemoryProtocols();
     await list(t, config, { knownProtocols });
@@ -48,7 +48,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
-  describe('that is slow to start', () => {
+  describe('that is slow to start', { concurrency: true }, () => {
     const SLOW: readonly (readonly [mode: string, heard: readonly string[]])[] = [
       ['legacy', [...GREETING, 'tools/list']],
       ['mute', [...GREETING, 'tools/list']],
@@ -56,7 +56,7 @@ describe('a server over stdio', () => {
       ['modern', ['start', 'server/discover', 'initialize', 'start', 'server/discover', 'tools/list']],
     ];
     for (const [mode, expected] of SLOW) {
-      test(`is greeted as it wants, and nobody is told (${mode})`, async (t) => {
+      test(`gets the right handshake without a warning (${mode})`, async (t) => {
         const { config, heard } = eraServer(t, mode);
         const logged: string[] = [];
         const log = { info: () => {}, warn: (line: string) => logged.push(line), error: () => {} };
@@ -70,10 +70,10 @@ describe('a server over stdio', () => {
     }
   });
 
-  test('of the newer revision is ready after one question, and loses nothing of what it sends', async (t) => {
+  test('of the newer revision is ready after the probe, and its results are unchanged', async (t) => {
     const { config, heard } = eraServer(t, 'modern');
-    const connections = open(t, config);
-    const { tools, failures } = await connections.listTools();
+    const { client } = serve(t, { s: config });
+    const { tools, failures } = await client.listTools();
     assert.deepEqual(failures, []);
     assert.deepEqual(
       tools.map(({ tool }) => tool),
@@ -81,9 +81,9 @@ describe('a server over stdio', () => {
       'one bad definition does not hide the good one',
     );
     assert.deepEqual(heard(), ['start', 'server/discover', 'tools/list']);
-    const state = (await connections.states()).get('s');
+    const state = (await client.states()).get('s');
     assert.equal(state?.kind === 'ready' && state.about.protocol, '2026-07-28');
-    assert.deepEqual(await connections.callTool(CALL), {
+    assert.deepEqual(await client.callToolRaw(CALL), {
       resultType: 'complete',
       ttlMs: 0,
       cacheScope: 'private',
@@ -97,17 +97,17 @@ describe('a server over stdio', () => {
       structuredContent: { a: 1 },
       extra: true,
     });
-    const read = (method: string) => connections.read('s', { method, params: { uri: 'a:b', name: 'p' } });
+    const read = (method: string) => client.read('s', { method, params: { uri: 'a:b', name: 'p' } });
     assert.match(JSON.stringify(await read('resources/read')), /kept.*a:c/);
     assert.match(JSON.stringify(await read('prompts/get')), /kept.*hologram/);
   });
 });
 
 describe('a server over HTTP', () => {
-  test('that knows only events is reached by them, and at once the next time', async (t) => {
+  test('that supports only SSE is reached by it, and at once the next time', async (t) => {
     const site = await startOldSite(t);
     const knownProtocols = new InMemoryProtocols();
-    const config: ServerConfig = { kind: 'http', url: site.url, headers: {} };
+    const config = http(site.url);
     await list(t, config, { knownProtocols });
     assert.ok(site.refused() > 0);
     const refused = site.refused();
@@ -116,30 +116,27 @@ describe('a server over HTTP', () => {
   });
 
   for (const status of [500, 502, 400, 404]) {
-    test(`that answers the question with the status ${status} is greeted in the old way`, async (t) => {
+    test(`that answers the probe with the status ${status} gets the older handshake`, async (t) => {
       const heard: string[] = [];
-      const url = await startSite(t, async (request, response) => {
-        if (request.method !== 'POST') return void response.writeHead(405).end();
-        const message = (await readJson(request)) as Message;
-        heard.push(message.method);
-        const known = LEGACY[message.method];
-        if (message.method === 'server/discover') response.writeHead(status).end('What?');
-        else if (known === undefined) response.writeHead(202).end();
-        else answer(response, message, known(message.params));
+      const url = await serveLegacy(t, ({ method, response }) => {
+        if (method !== 'GET') heard.push(method);
+        if (method !== 'server/discover') return undefined;
+        response.writeHead(status).end('Unknown');
+        return 'taken';
       });
       const knownProtocols = new InMemoryProtocols();
-      const config: ServerConfig = { kind: 'http', url, headers: {} };
+      const config = http(url);
       await list(t, config, { knownProtocols });
       assert.deepEqual([...new Set(heard)], GREETED);
       heard.length = 0;
       await list(t, config, { knownProtocols });
-      assert.deepEqual(heard, GREETED.slice(1), 'and not asked the next time');
+      assert.deepEqual(heard, GREETED.slice(1), 'not probed the next time');
     });
   }
   const GREETED = ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'];
 });
 
-describe('while a person is asked', () => {
+describe('while the user answers a question', () => {
   const ask = { ...CALL, tool: 'ask' };
 
   async function start(t: TestContext, mode: string) {
@@ -150,84 +147,60 @@ describe('while a person is asked', () => {
       asked.resolve();
       return answered.promise;
     };
-    const connections = open(t, config, { requests: { elicit } });
-    await connections.listTools();
+    const { client } = serve(t, { s: config }, { requests: { elicit } });
+    await client.listTools();
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const call = connections.callTool(ask);
+    const call = client.callToolRaw(ask);
     call.catch(() => {});
     await asked.promise;
     return {
       call,
-      connections,
+      client,
       answer: () => answered.resolve({ action: 'accept', content: { name: 'Ada' } }),
     };
   }
 
-  test('no time passes for the call', async (t) => {
+  test('the timeout of the call is paused', async (t) => {
     const { call, answer: answerIt } = await start(t, 'asks');
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
     assert.match(JSON.stringify(await call), /asked/);
   });
 
-  test('nor for a call that begins meanwhile', async (t) => {
-    const { connections, call, answer: answerIt } = await start(t, 'asks');
-    const other = connections.callTool(CALL);
+  test('and that of a call that begins meanwhile', async (t) => {
+    const { client, call, answer: answerIt } = await start(t, 'asks');
+    const other = client.callToolRaw(CALL);
     t.mock.timers.tick(10 * TIMEOUT_MS);
     assert.match(JSON.stringify(await other), /first/);
     answerIt();
     await call;
   });
 
-  test('and when they have answered, the server has its whole time again, but no more', async (t) => {
-    const { connections, call, answer: answerIt } = await start(t, 'asks and hangs');
+  test('and after the answer, the timeout starts again', async (t) => {
+    const { client, call, answer: answerIt } = await start(t, 'asks and hangs');
     t.mock.timers.tick(10 * TIMEOUT_MS);
     answerIt();
-    // The answer has reached the server when this has.
-    await connections.callTool(CALL);
+    // The answer has reached the server before this call.
+    await client.callToolRaw(CALL);
     t.mock.timers.tick(TIMEOUT_MS - 1);
-    await connections.callTool(CALL);
+    await client.callToolRaw(CALL);
     t.mock.timers.tick(1);
     await assert.rejects(call, /there was no answer for 60 s/);
   });
 });
 
-/** One whole session, in which only the list of tools is asked for. */
-async function list(
-  t: TestContext,
-  config: ServerConfig,
-  options: Partial<ConnectionsOptions>,
-): Promise<void> {
-  const connections = open(t, config, options);
-  assert.deepEqual((await connections.listTools()).failures, []);
-  await connections.dispose();
+/** A session that only lists the tools. */
+async function list(t: TestContext, config: ServerConfig, options: Partial<ClientOptions>): Promise<void> {
+  const { client } = serve(t, { s: config }, options);
+  assert.deepEqual((await client.listTools()).failures, []);
+  await client.dispose();
 }
 
-interface Message {
-  readonly id?: number;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-const LEGACY: Readonly<Record<string, (params: Message['params']) => unknown>> = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { tools: {} },
-    serverInfo: { name: 'site', version: '1' },
-  }),
-  'tools/list': () => ({ tools: [] }),
-};
-
-function answer(response: ServerResponse, { id }: Message, result: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-}
-
-/** A site of the time before Streamable HTTP: questions to one address, answers as events from another. */
+/** A site with the older HTTP+SSE transport: requests to one address, responses as events from another. */
 async function startOldSite(t: TestContext): Promise<{ readonly url: string; refused(): number }> {
   let refused = 0;
   let events: ServerResponse | undefined;
-  const url = await startSite(t, async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     if (request.method === 'GET') {
       events = response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('event: endpoint\ndata: /questions\n\n');
@@ -235,24 +208,11 @@ async function startOldSite(t: TestContext): Promise<{ readonly url: string; ref
       refused += 1;
       response.writeHead(405).end();
     } else {
-      const { id, method, params } = (await readJson(request)) as Message;
-      const result = LEGACY[method]?.(params);
+      const message = (await readJson(request)) as Message;
+      const [id, result] = [message.id, legacyResult(message)];
       response.writeHead(202).end();
       if (id !== undefined) events?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
     }
   });
   return { url, refused: () => refused };
-}
-
-async function startSite(
-  t: TestContext,
-  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<string> {
-  const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }

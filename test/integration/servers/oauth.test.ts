@@ -2,55 +2,44 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Browser, RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../../../src/mcp/oauth/loopbackBrowser.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { MemoryStore } from '../../unit/mcp/oauth/parts.ts';
 import { AuthServer, ProtectedServer, startSite } from '../helpers/authServer.ts';
-import { firstText, TIMEOUT_MS } from '../helpers/serving.ts';
+import { firstText, http, serve } from '../helpers/serving.ts';
 
-/** Real servers on ports of this machine, and our own connections to the protected one. */
+/** Real servers on this machine, and a client of the protected one. */
 async function start(t: TestContext, given?: Browser) {
-  const auth = await startSite(
-    (origin) => new AuthServer(origin),
-    (stop) => t.after(stop),
-  );
-  const server = await startSite(
-    (origin) => new ProtectedServer(`${origin}/mcp`, auth),
-    (stop) => t.after(stop),
-  );
+  const auth = await startSite(t, (origin) => new AuthServer(origin));
+  const server = await startSite(t, (origin) => new ProtectedServer(`${origin}/mcp`, auth));
   const pages: string[] = [];
   const browser =
     given ??
     new LoopbackBrowser({
-      // A user who agrees: the address leads back to us, and what is shown then is kept.
+      // A user who agrees: the redirect leads back to this process, and its page is kept.
       open: async (url) => void pages.push(await (await fetch(url)).text()),
     });
   const store = new MemoryStore();
-  const connect = () => {
-    const ignore = () => {};
-    const connections = new Connections({
-      servers: async () =>
-        new Map([['notes', { kind: 'http', url: server.url, headers: { 'x-key': 'for the server only' } }]]),
-      log: { info: ignore, warn: ignore, error: ignore },
-      timeoutMs: () => TIMEOUT_MS,
-      clientInfo: { name: 'test', version: '1' },
-      authorize: ({ url }, name) => new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
-    });
-    t.after(() => connections.dispose());
-    return connections;
-  };
+  const connect = () =>
+    serve(
+      t,
+      { notes: http(server.url, { 'x-key': 'for the server only' }) },
+      {
+        authorize: async ({ url }, name) =>
+          new RemoteAuthorization({ server: name, serverUrl: url, store, browser }),
+      },
+    ).client;
   return { auth, server, pages, connect };
 }
 
 const CALL = { id: 'c1', server: 'notes', tool: 'whoami', arguments: {} };
 
-describe('a server that wants a sign-in', () => {
-  test('is listed and called after one, and after none in the next session', async (t) => {
+describe('a server that requires a sign-in', () => {
+  test('is listed and called after one sign-in, which the next session reuses', async (t) => {
     const { auth, pages, connect } = await start(t);
     const first = connect();
     assert.deepEqual((await first.listTools()).failures, []);
-    assert.equal(firstText(await first.callTool(CALL)), 'you');
+    assert.equal(firstText(await first.callToolRaw(CALL)), 'you');
     await first.dispose();
-    assert.equal(firstText(await connect().callTool(CALL)), 'you');
+    assert.equal(firstText(await connect().callToolRaw(CALL)), 'you');
     assert.equal(auth.authorizations.length, 1);
     assert.equal(pages.length, 1);
     assert.match(pages[0] ?? '', /You can close this page/);
@@ -58,30 +47,30 @@ describe('a server that wants a sign-in', () => {
 
   test('asks once when many calls come at the same time', async (t) => {
     const { auth, connect } = await start(t);
-    const connections = connect();
-    const results = await Promise.all([1, 2, 3, 4].map(() => connections.callTool(CALL)));
+    const client = connect();
+    const results = await Promise.all([1, 2, 3, 4].map(() => client.callToolRaw(CALL)));
     assert.deepEqual(results.map(firstText), ['you', 'you', 'you', 'you']);
     assert.equal(auth.authorizations.length, 1);
   });
 
-  test('refreshes a token that has ended in the middle, without a word', async (t) => {
+  test('refreshes an expired token without asking', async (t) => {
     const { auth, connect } = await start(t);
-    const connections = connect();
-    await connections.callTool(CALL);
+    const client = connect();
+    await client.callToolRaw(CALL);
     auth.revokeTokens();
-    assert.equal(firstText(await connections.callTool(CALL)), 'you');
+    assert.equal(firstText(await client.callToolRaw(CALL)), 'you');
     assert.equal(auth.authorizations.length, 1);
   });
 
-  test('gets more rights for a call that needs them', async (t) => {
+  test('requests more scopes for a call that needs them', async (t) => {
     const { auth, server, connect } = await start(t);
     Object.assign(server, { scope: 'read', callScope: 'write' });
-    assert.equal(firstText(await connect().callTool(CALL)), 'you');
+    assert.equal(firstText(await connect().callToolRaw(CALL)), 'you');
     const scopes = auth.authorizations.map((url) => url.searchParams.get('scope'));
     assert.deepEqual(scopes, ['read', 'read write']);
   });
 
-  test('tells the user what to do after they have given up', async (t) => {
+  test('tells the user what to do after a cancelled sign-in', async (t) => {
     const { auth, connect } = await start(t, {
       redirectUrl: async () => 'http://127.0.0.1:3000/callback',
       visit: async () => 'declined',
@@ -105,7 +94,7 @@ describe('a server that wants a sign-in', () => {
       keys.push(request.headers.get('x-key'));
       return handle(request);
     };
-    await connect().callTool(CALL);
+    await connect().callToolRaw(CALL);
     assert.deepEqual([...new Set(keys)], [null]);
   });
 });
@@ -152,7 +141,7 @@ describe('the way back from the browser on the command line', () => {
     assert.doesNotMatch(texts[0] ?? '', /script/);
   });
 
-  test('is closed when nobody waits any more, and when the address could not be told', async () => {
+  test('is closed when no request waits, and when the address could not be opened', async () => {
     const stop = new AbortController();
     const browser = new LoopbackBrowser({ open: () => stop.abort(new Error('stopped')) });
     await assert.rejects(browser.visit(address('ours'), 'notes', stop.signal), /stopped/);

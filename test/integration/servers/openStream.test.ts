@@ -1,76 +1,48 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import type { ServerResponse } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { serve } from '../helpers/serving.ts';
+import { serveLegacy, textResult } from '../helpers/legacySite.ts';
+import { http, serve } from '../helpers/serving.ts';
 
-/** Servers answer this late to the request for the stream on which they ask things by themselves. */
+/** Delay before servers answer the request for the stream of their own requests. */
 const LATE_MS = 200;
 
 type Listen = (response: ServerResponse) => void;
 
-/** A server of the older revisions; its tool says whether it could have asked something during the call. */
-async function startServer(t: TestContext, listen: Listen): Promise<string> {
+/** A server whose tool tells whether it could have sent a request during the call. */
+function startServer(t: TestContext, listen: Listen): Promise<string> {
   let answered = false;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method === 'GET') {
-      setTimeout(() => {
-        answered = true;
-        listen(response);
-      }, LATE_MS);
-      return;
-    }
-    const { id, method, params } = (await json(request)) as {
-      id?: number;
-      method: string;
-      params?: { protocolVersion?: string };
-    };
-    const results: Readonly<Record<string, unknown>> = {
-      initialize: {
-        protocolVersion: params?.protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo: { name: 'late', version: '1' },
-      },
-      'tools/list': { tools: [{ name: 'listening', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: String(answered) }] },
-    };
-    const error = { code: -32601, message: 'Method not found' };
-    const body = { jsonrpc: '2.0', id, ...(results[method] ? { result: results[method] } : { error }) };
-    response.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' });
-    response.end(id === undefined ? '' : JSON.stringify(body));
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
+  return serveLegacy(t, ({ method, response }) => {
+    if (method === 'tools/call') return textResult(answered);
+    if (method !== 'GET') return undefined;
+    setTimeout(() => {
+      answered = true;
+      listen(response);
+    }, LATE_MS);
+    return 'taken';
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-describe('a tool is called only when its server can ask something meanwhile', () => {
+describe('a tool is called only when its server can send requests meanwhile', () => {
   const CASES: readonly (readonly [what: string, listen: Listen, told: string])[] = [
     [
       'on the stream that it opens late',
       (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
       'true',
     ],
-    ['or has said that it never will', (response) => response.writeHead(405).end(), 'true'],
+    ['or has refused to open it', (response) => response.writeHead(405).end(), 'true'],
   ];
   for (const [what, listen, told] of CASES) {
     test(what, async (t) => {
       const url = await startServer(t, listen);
-      const { text } = serve(t, { late: { kind: 'http', url, headers: {} } });
+      const { text } = serve(t, { late: http(url) });
       assert.equal(await text('late.listening'), told);
     });
   }
 
-  test('but one that answers nothing is not waited for for ever', async (t) => {
+  test('but only for a limited time', async (t) => {
     const url = await startServer(t, () => {});
-    const { text } = serve(t, { late: { kind: 'http', url, headers: {} } });
+    const { text } = serve(t, { late: http(url) });
     assert.match(await text('late.listening'), /^(true|false)$/);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
@@ -12,10 +12,11 @@ import { ChatListener } from '../../../src/listener.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { assertEveryBlockKept } from '../helpers/checkBlocks.ts';
-import { type Arguments, openSession, type Session } from '../helpers/connect.ts';
-import { type HttpSample, readRecord, recordedSample, startSampleOverHttp } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { openSession, type Session } from '../helpers/connect.ts';
+import { readRecord, recordedSample, startSampleOverHttp } from '../helpers/sampleServer.ts';
+import type { Arguments } from '../helpers/serving.ts';
 
 interface Expected {
   readonly tool: string;
@@ -38,28 +39,15 @@ function readExpected(): readonly Expected[] {
 const STAMP = /(?<=cmdassets\/tool-[a-z]+-)\d{8}-\d{6}-[A-Za-z0-9]{8,}(?=-\d+\.)/g;
 
 const expected = readExpected();
-const folder = createTemporaryFolder();
-let web: HttpSample;
-before(async () => {
-  web = await startSampleOverHttp();
-});
-after(async () => {
-  await web.stop();
-  folder[Symbol.dispose]();
-});
-
-const transports: readonly (readonly [name: string, config: () => ServerConfig])[] = [
-  ['stdio', () => recordedSample(join(folder.path, 'stdio'))],
-  ['Streamable HTTP', () => web.config],
+const folder = temporaryFolder({ after });
+const transports: readonly (readonly [name: string, config: ServerConfig])[] = [
+  ['stdio', recordedSample(join(folder, 'stdio'))],
+  ['Streamable HTTP', await startSampleOverHttp({ after })],
 ];
 
 for (const [transport, config] of transports) {
   describe(`the sample server over ${transport}`, () => {
-    let session: Session;
-    before(() => {
-      session = openSession({ sample: config() });
-    });
-    after(() => session.close());
+    const session = openSession({ after }, { sample: config });
 
     it('has the tools whose results are expected below', async () => {
       const { tools, failures } = await session.client.listTools();
@@ -96,7 +84,7 @@ for (const [transport, config] of transports) {
       );
     });
 
-    it('slow tells how far it is while it works; an abort ends it, and the server stays usable', async () => {
+    it('slow reports its progress; an abort ends it, and the server stays usable', async () => {
       const stop = new AbortController();
       const told: ToolProgress[] = [];
       const onProgress = (progress: ToolProgress) => {
@@ -118,16 +106,16 @@ for (const [transport, config] of transports) {
 }
 
 describe('an aborted call of the sample server', () => {
-  it('is cancelled in the server too: nothing keeps the process from leaving by itself', async () => {
-    // It has two seconds to leave, which may be too few for a busy machine, and with work left over always are.
+  it('is cancelled in the server, too: the process exits without being killed', async () => {
+    // It has two seconds to exit, which may be too short on a busy machine.
     const lives: boolean[] = [];
     while (lives.length < 5 && !lives.includes(true)) lives.push(await leavesAfterAbort(lives.length));
     assert.equal(lives.at(-1), true, 'it had to be killed each time');
   });
 
   async function leavesAfterAbort(round: number): Promise<boolean> {
-    const record = join(folder.path, `aborted-${round}`);
-    const session = openSession({ sample: recordedSample(record) });
+    const record = join(folder, `aborted-${round}`);
+    const session = openSession({ after }, { sample: recordedSample(record) });
     const stop = new AbortController();
     const slow = session.call(
       'sample.slow',
@@ -136,14 +124,13 @@ describe('an aborted call of the sample server', () => {
     );
     await assert.rejects(slow);
     await session.call('sample.weather');
-    await session.close();
+    await session.client.dispose();
     return readRecord(record).every(({ leftByItself }) => leftByItself);
   }
 });
 
 describe('a hostile result in a chat file', () => {
-  const session = openSession({ sample: recordedSample(join(folder.path, 'hostile')) });
-  after(() => session.close());
+  const session = openSession({ after }, { sample: recordedSample(join(folder, 'hostile')) });
 
   const chats: Readonly<Record<string, string>> = {
     'a new chat': '# %% user\n',
@@ -163,7 +150,7 @@ describe('a hostile result in a chat file', () => {
       assert.equal(parseChat(hostile.text).frontMatter, parseChat(text).frontMatter);
     });
 
-    it(`can be read back from ${name} word for word`, async () => {
+    it(`is read back unchanged from ${name}`, async () => {
       const { sent } = await session.call('sample.hostile');
       const { toolTurn } = await callInChat(session, text, 'hostile');
       const { parts } = readToolResult(toolTurn);
@@ -177,7 +164,7 @@ describe('a hostile result in a chat file', () => {
 
 /** Calls a tool in a chat file as the command line does, and reads the file again. */
 async function callInChat(session: Session, before: string, tool: string) {
-  const chatFolder = await mkdtemp(join(session.folder, 'chat-'));
+  const chatFolder = await mkdtemp(join(folder, 'chat-'));
   const path = join(chatFolder, 'a.chat.md');
   await writeFile(path, before);
   const ignore = () => {};

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../samples/server/main.ts', import.meta.url));
 
-/** What the server sends, line by line; a client would drop progress that arrives together with the result. */
+/** The messages of the server, line by line; a client would drop progress that arrives together with the result. */
 interface Message {
   readonly id?: number;
   readonly method?: string;

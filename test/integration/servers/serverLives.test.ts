@@ -1,151 +1,115 @@
-/** What becomes of servers, and of what they ask, when somebody stops, changes or removes something. */
+/** Servers and their requests when calls are cancelled, and servers are stopped, changed or removed. */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
-import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
-import { firstText, fromNpm, isAlive, scripted } from '../helpers/serving.ts';
+import type { ElicitationAnswer, ServerRequests } from '../../../src/ports/requests.ts';
+import { serveLegacy, textResult } from '../helpers/legacySite.ts';
+import { firstText, fromNpm, http, isAlive, scripted, serve } from '../helpers/serving.ts';
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';
 
-function connect(
-  t: TestContext,
-  servers: Map<string, ServerConfig>,
-  options: Partial<ConnectionsOptions> = {},
-) {
-  const logged: string[] = [];
-  const write = (line: string) => logged.push(line);
-  const connections = new Connections({
-    servers: async () => servers,
-    log: { info: write, warn: write, error: write },
-    timeoutMs: () => 60_000,
-    clientInfo: { name: 'test', version: '1' },
-    ...options,
-  });
-  t.after(() => connections.dispose());
-  const call = (server: string, tool: string, signal?: AbortSignal) =>
-    connections.callTool({ id: 'c1', server, tool, arguments: {} }, { signal });
-  return { connections, call, logged };
-}
-
 describe('a question of a server', () => {
-  test('is given up with the call that it belongs to, and the clock runs again', async (t) => {
+  test('is cancelled with its call, and the timers run again', async (t) => {
     const asked = Promise.withResolvers<AbortSignal>();
-    let timeoutMs = 60_000;
-    const { call } = connect(t, new Map([['all', fromNpm(EVERYTHING)]]), {
-      timeoutMs: () => timeoutMs,
-      requests: {
-        elicit: (_request, _by, signal) => {
-          asked.resolve(signal);
-          // As a dialog that nobody answers.
-          return new Promise<ElicitationAnswer>(() => {});
-        },
-      },
-    });
+    const elicit: ServerRequests['elicit'] = (_request, _by, signal) => {
+      asked.resolve(signal);
+      // A dialog that is never answered.
+      return new Promise<ElicitationAnswer>(() => {});
+    };
+    const serving = serve(t, { all: fromNpm(EVERYTHING) }, { requests: { elicit } });
+    const { call } = serving;
     const stop = new AbortController();
-    const pending = call('all', 'trigger-elicitation-request', stop.signal);
+    const pending = call('all.trigger-elicitation-request', {}, { signal: stop.signal });
     const signal = await asked.promise;
     stop.abort(new Error('stopped'));
     await assert.rejects(pending, /^Error: stopped$/);
     assert.equal(signal.aborted, true);
-    timeoutMs = 300;
+    serving.timeoutMs = 300;
     await assert.rejects(
-      call('all', 'trigger-long-running-operation'),
+      call('all.trigger-long-running-operation'),
       /there was no answer for 0\.3 s/,
-      'no clock stands still for a question that nobody wants an answer to',
+      'no timer is paused for a cancelled question',
     );
   });
 });
 
 describe('a call', () => {
-  test('is not made again because of a code that means something only over HTTP', async (t) => {
-    const { call } = connect(t, new Map([['a', scripted()]]));
-    await assert.rejects(call('a', 'mismatch'), /the row is there already/);
-    assert.equal(firstText(await call('a', 'mismatches')), '1');
+  test('is not repeated because of an error code that has a meaning only over HTTP', async (t) => {
+    const { call } = serve(t, { a: scripted() });
+    await assert.rejects(call('a.mismatch'), /the row is there already/);
+    assert.equal(firstText(await call('a.mismatches')), '1');
   });
 
-  test('that is refused with a status of its own ends no other', async (t) => {
+  test('that is rejected with an HTTP status ends no other call', async (t) => {
     const site = await startSite(t);
-    const { call } = connect(t, new Map<string, ServerConfig>([['web', http(site.url)]]));
-    const slow = call('web', 'slow');
+    const { call } = serve(t, { web: http(site.url) });
+    const slow = call('web.slow');
     await site.waiting;
-    await assert.rejects(call('web', 'tooLarge'), /HTTP status 413/);
+    await assert.rejects(call('web.tooLarge'), /HTTP status 413/);
     site.release();
     assert.equal(firstText(await slow), 'slow');
   });
 });
 
 describe('a server', () => {
-  test('that is no longer configured is closed, though nobody uses another', async (t) => {
-    const servers = new Map<string, ServerConfig>([['a', scripted()]]);
-    const { connections, call } = connect(t, servers);
-    const pid = Number(firstText(await call('a', 'pid')));
+  test('that is no longer configured is closed, even if no other is used', async (t) => {
+    const { client, text, servers } = serve(t, { a: scripted() });
+    const pid = Number(await text('a.pid'));
     servers.delete('a');
-    await connections.settle();
-    await connections.dispose();
+    await client.settle();
+    await client.dispose();
     assert.equal(isAlive(pid), false);
   });
 
-  test('that is still as it was goes on', async (t) => {
-    const { connections, call } = connect(t, new Map([['a', scripted()]]));
-    const before = firstText(await call('a', 'pid'));
-    await connections.settle();
-    assert.equal(firstText(await call('a', 'pid')), before);
+  test('whose configuration is unchanged keeps running', async (t) => {
+    const { client, text } = serve(t, { a: scripted() });
+    const before = await text('a.pid');
+    await client.settle();
+    assert.equal(await text('a.pid'), before);
   });
 
-  test('is stopped without waiting for another that does not end', async (t) => {
-    const { connections, call } = connect(
-      t,
-      new Map([
-        ['a', scripted()],
-        ['b', scripted('stubborn')],
-      ]),
-    );
-    await call('a', 'pid');
-    await call('b', 'pid');
+  test('is stopped without waiting for another that does not exit', async (t) => {
+    const { client, call } = serve(t, { a: scripted(), b: scripted('stubborn') });
+    await call('a.pid');
+    await call('b.pid');
     const order: string[] = [];
-    const stubborn = connections.stop('b').then(() => order.push('b'));
-    await connections.stop('a').then(() => order.push('a'));
+    const stubborn = client.stop('b').then(() => order.push('b'));
+    await client.stop('a').then(() => order.push('a'));
     await stubborn;
     assert.deepEqual(order, ['a', 'b']);
   });
 
-  test('of which something else was known is asked anew, in the same try', async (t) => {
+  test('whose known protocol no longer works is negotiated again at once', async (t) => {
     const site = await startSite(t);
     const knownProtocols = new InMemoryProtocols();
     // It was reached over events once.
-    const { call } = connect(t, new Map<string, ServerConfig>([['web', http(site.url)]]), {
-      knownProtocols: {
-        read: (print) => knownProtocols.read(print) ?? (site.isKnown ? undefined : SSE_ONCE),
-        write: (print, known) => {
-          site.isKnown = true;
-          knownProtocols.write(print, known);
+    const { call } = serve(
+      t,
+      { web: http(site.url) },
+      {
+        knownProtocols: {
+          read: (print) => knownProtocols.read(print) ?? (site.isKnown ? undefined : SSE_ONCE),
+          write: (print, known) => {
+            site.isKnown = true;
+            knownProtocols.write(print, known);
+          },
         },
       },
-    });
-    assert.equal(firstText(await call('web', 'ping')), 'ping');
+    );
+    assert.equal(firstText(await call('web.ping')), 'ping');
   });
 });
 
 test('a secret is in no message, wherever the server or its address has it', async (t) => {
   const secret = 'TOPSECRETVALUE123';
   const process: ServerConfig = { ...scripted('plain'), args: [...scripted('plain').args, secret] };
-  const servers = new Map<string, ServerConfig>([
-    ['local', process],
-    ['web', http(`http://127.0.0.1:9/s/${secret}/mcp`)],
-  ]);
-  const { call, logged } = connect(t, servers, {
-    resolve: async (_server, config) => ({ config, secrets: [secret] }),
-  });
+  const servers = { local: process, web: http(`http://127.0.0.1:9/s/${secret}/mcp`) };
+  const resolve = async (_server: string, config: ServerConfig) => ({ config, secrets: [secret] });
+  const { call, logged } = serve(t, servers, { resolve });
   const messages = await Promise.all(
-    [call('local', 'secretive'), call('web', 'ping')].map((each) =>
-      each.catch((error: Error) => error.message),
-    ),
+    [call('local.secretive'), call('web.ping')].map((each) => each.catch((error: Error) => error.message)),
   );
   assert.match(String(messages[0]), /no access with •••/);
   assert.match(String(messages[1]), /127\.0\.0\.1:9\/s\/•••\/mcp/);
@@ -154,50 +118,20 @@ test('a secret is in no message, wherever the server or its address has it', asy
 
 const SSE_ONCE = { era: 'legacy', sse: true, atMs: Date.now() } as const;
 
-function http(url: string): ServerConfig {
-  return { kind: 'http', url, headers: {} };
-}
-
 /** A server of the older revision over HTTP that holds one call and refuses another. */
 async function startSite(t: TestContext) {
   const [waiting, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end();
-    const { id, method, params } = JSON.parse(await read(request));
-    const answer = (body: object) =>
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
-    if (id === undefined) return void response.writeHead(202).end();
-    if (method === 'initialize') {
-      return void answer({
-        result: {
-          protocolVersion: params.protocolVersion,
-          capabilities: {},
-          serverInfo: { name: 's', version: '1' },
-        },
-      });
+  const url = await serveLegacy(t, async ({ method, params, response }) => {
+    if (method !== 'tools/call') return undefined;
+    if (params?.name === 'tooLarge') {
+      response.writeHead(413).end();
+      return 'taken';
     }
-    if (method !== 'tools/call') return void answer({ error: { code: -32601, message: 'Method not found' } });
-    if (params.name === 'tooLarge') return void response.writeHead(413).end();
-    if (params.name === 'slow') {
+    if (params?.name === 'slow') {
       waiting.resolve();
       await released.promise;
     }
-    answer({ result: { content: [{ type: 'text', text: params.name }] } });
+    return textResult(params?.name);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   return { url, waiting: waiting.promise, release: () => released.resolve(), isKnown: false };
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
 }

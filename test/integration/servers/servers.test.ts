@@ -11,33 +11,29 @@ import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
 import { argumentQuestions, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../src/mcp/schema/schema.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { assertEveryBlockKept, nameParts, onlyAsset, readAsset, sha256 } from '../helpers/checkBlocks.ts';
-import { type Arguments, type BareClient, connectBareClient, openSession } from '../helpers/connect.ts';
-import { fromNpm } from '../helpers/serving.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+import { type BareClient, connectBareClient, openSession } from '../helpers/connect.ts';
+import { type Arguments, fromNpm } from '../helpers/serving.ts';
 
-/** Arguments that nobody typed: an example of the schema, and its defaults. */
+/** Arguments from the example and the defaults of the schema. */
 function argumentsFor({ inputSchema }: ToolInfo): Arguments {
   return fillDefaults(inputSchema, exampleFor(inputSchema) as Arguments);
 }
 
 describe('server-debug', () => {
-  const folder = createTemporaryFolder();
+  const folder = temporaryFolder({ after });
   const config = fromNpm(
     '@modelcontextprotocol/server-debug',
     '--stdio',
-    `--log-file=${join(folder.path, 'debug.log')}`,
+    `--log-file=${join(folder, 'debug.log')}`,
   );
-  const session = openSession({ debug: config });
+  const session = openSession({ after }, { debug: config });
   let bare: BareClient;
   before(async () => {
     bare = await connectBareClient(config);
   });
-  after(async () => {
-    await session.close();
-    await bare.close();
-    folder[Symbol.dispose]();
-  });
+  after(() => bare.close());
 
   it('every tool, called with example arguments, has each of its blocks as one part', async (t) => {
     const { tools, failures } = await session.client.listTools();
@@ -104,15 +100,12 @@ describe('server-debug', () => {
 
 describe('server-everything', () => {
   const config = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
-  const session = openSession({ everything: config });
+  const session = openSession({ after }, { everything: config });
   let bare: BareClient;
   before(async () => {
     bare = await connectBareClient(config);
   });
-  after(async () => {
-    await session.close();
-    await bare.close();
-  });
+  after(() => bare.close());
 
   const call = async (tool: string, args: Arguments = {}) => {
     const called = await session.call(`everything.${tool}`, args);
@@ -196,12 +189,11 @@ describe('server-everything', () => {
 });
 
 describe('server-filesystem read_media_file', () => {
-  const folder = createTemporaryFolder();
-  const session = openSession({ files: fromNpm('@modelcontextprotocol/server-filesystem', folder.path) });
-  after(async () => {
-    await session.close();
-    folder[Symbol.dispose]();
-  });
+  const folder = temporaryFolder({ after });
+  const session = openSession(
+    { after },
+    { files: fromNpm('@modelcontextprotocol/server-filesystem', folder) },
+  );
 
   const png = encodePng(drawChart({ title: 'T', values: [1, 2], style: 'bars' }));
   const wav = playArpeggio('A4', 0.5);
@@ -219,7 +211,7 @@ describe('server-filesystem read_media_file', () => {
   ];
   for (const [file, bytes, part] of media) {
     it(`${file} becomes one ${part} of the same bytes, although the server sends it twice`, async () => {
-      const path = join(folder.path, file);
+      const path = join(folder, file);
       await writeFile(path, bytes);
       const called = await session.call('files.read_media_file', { path });
       assert.deepEqual(called.sent.structuredContent, { content: called.sent.content });

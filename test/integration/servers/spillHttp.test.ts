@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { EventLines } from '../../../src/mcp/spill/fetch.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
+import { serveHttp } from '../../kit/http.ts';
 import { until } from '../../kit/until.ts';
 import { bytesOf, cut, makeFolder } from '../../unit/mcp/spill/spilling.ts';
-import { serve } from '../helpers/serving.ts';
+import { http, serve } from '../helpers/serving.ts';
 
 const MB = 1_000_000;
 
@@ -39,7 +38,7 @@ describe('a large result over HTTP', () => {
       assert.deepEqual(folder.files(), []);
     });
 
-    test(`tells how much of it has come, as ${framing}`, async (t) => {
+    test(`reports how much has arrived, as ${framing}`, async (t) => {
       const serving = await start(t, framing);
       const spills = serving.folder.table();
       const told: (number | undefined)[] = [];
@@ -94,19 +93,16 @@ describe('a large result over HTTP', () => {
     });
   }
 
-  test('the last progress is told before the result, though they come together', async (t) => {
-    const { connections } = await start(t, 'events');
+  test('the last progress is reported before the result, although they arrive together', async (t) => {
+    const { callTool } = await start(t, 'events');
     const told: (number | undefined)[] = [];
-    await connections.callTool(
-      { id: 'c1', server: 'web', tool: 'progress', arguments: {} },
-      { onProgress: ({ done }) => told.push(done) },
-    );
+    await callTool('web.progress', {}, { onProgress: ({ done }) => told.push(done) });
     assert.deepEqual(told, [1, 2, 3]);
   });
 });
 
 describe('lines of an event stream', () => {
-  test('are told at any chunking', () => {
+  test('are split at any chunking', () => {
     const line = fc.constantFrom(
       'data: {"a":1}',
       'data:x',
@@ -149,18 +145,12 @@ describe('lines of an event stream', () => {
 async function start(t: TestContext, framing: Framing) {
   const folder = makeFolder(t);
   const closed = Promise.withResolvers<void>();
-  const server = createServer(async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     const message = request.method === 'POST' ? ((await readJson(request)) as Message) : undefined;
     if (message?.id === undefined) response.writeHead(message === undefined ? 405 : 202).end();
     else await answer(message, response, framing, closed.resolve);
-  }).listen(0, '127.0.0.1');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const serving = serve(t, { web: { kind: 'http', url, headers: {} } });
+  const serving = serve(t, { web: http(url) });
   const call = (tool: string, spills: ReturnType<typeof folder.table>, size = 0, signal?: AbortSignal) =>
     serving.call(`web.${tool}`, { size }, { spills, signal });
   return { ...serving, folder, call, callTool: serving.call, closed: closed.promise };

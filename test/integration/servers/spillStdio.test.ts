@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { describe, type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { after, describe, type TestContext, test } from 'node:test';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { SpillTable } from '../../../src/mcp/spill/files.ts';
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
-import { SpillTable } from '../../../src/mcp/spill/table.ts';
+import { PendingRequests } from '../../../src/mcp/spill/tickets.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 import { until } from '../../kit/until.ts';
 import { bytesOf, makeFolder } from '../../unit/mcp/spill/spilling.ts';
-import { serve } from '../helpers/serving.ts';
+import { fixture, scripted, serve } from '../helpers/serving.ts';
 
 const MB = 1_000_000;
 const server: StdioServer = {
   kind: 'stdio',
   command: process.execPath,
-  args: [fileURLToPath(new URL('../fixtures/spill-server.mjs', import.meta.url))],
+  args: [fixture('spill-server.mjs')],
   env: {},
 };
 
@@ -26,9 +26,11 @@ interface SlowResult {
   readonly content: readonly [{ readonly data: string }];
 }
 
-function start(t: TestContext, timeoutMs?: number) {
+/** For all tests that leave the server running. */
+const shared = serve({ after }, { a: server });
+
+function start(t: TestContext, serving = shared) {
   const folder = makeFolder(t);
-  const serving = serve(t, { a: server }, timeoutMs);
   const call = (tool: string, args: Record<string, unknown>, spills: SpillTable, signal?: AbortSignal) =>
     serving.call(`a.${tool}`, args, { spills, signal });
   /** Calls a tool that returns an image, and checks that its bytes are in a file. */
@@ -59,14 +61,13 @@ describe('a large result over stdio', () => {
   });
 
   for (const tool of ['image', 'idLast']) {
-    test(`tells how much of it has come, as ${tool}; a small one tells nothing`, async (t) => {
+    test(`reports how much has arrived, as ${tool}; a small one reports nothing`, async (t) => {
       const folder = makeFolder(t);
-      const { call } = serve(t, { a: server });
       const told: (number | undefined)[] = [];
       const onProgress = ({ bytes }: ToolProgress) => told.push(bytes);
       const ask = async (size: number) => {
         const spills = folder.table();
-        await call(`a.${tool}`, { size, seed: 1 }, { spills, onProgress });
+        await shared.call(`a.${tool}`, { size, seed: 1 }, { spills, onProgress });
         await spills.dispose();
       };
       await ask(100_000);
@@ -77,9 +78,8 @@ describe('a large result over stdio', () => {
     });
   }
 
-  test('without a table stays in the message', async (t) => {
-    const { call } = serve(t, { a: server });
-    const { content } = (await call('a.image', { size: 100_000, seed: 1 })) as ImageResult;
+  test('without a table stays in the message', async () => {
+    const { content } = (await shared.call('a.image', { size: 100_000, seed: 1 })) as ImageResult;
     const hash = createHash('sha256').update(Buffer.from(content[1].data, 'base64'));
     assert.equal(hash.digest('hex'), content[0].text);
   });
@@ -114,7 +114,7 @@ describe('a large result over stdio', () => {
   });
 
   test('that is cut off by a crash leaves no file', async (t) => {
-    const { call, check, folder } = start(t);
+    const { call, check, folder } = start(t, serve(t, { a: server }));
     const table = folder.table();
     await assert.rejects(
       call('half', { size: 8 * MB, andCrash: true }, table),
@@ -133,7 +133,7 @@ describe('a large result over stdio', () => {
     await check('image', { size: 3 * MB, seed: 4 });
   });
 
-  test('that the disk refuses is told at its place, and the next one arrives', async (t) => {
+  test('that the disk refuses is reported in its place, and the next one arrives', async (t) => {
     const { call, check } = start(t);
     const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     const table = new SpillTable({ folder: () => Promise.reject(full), maxBytes: 10 * MB });
@@ -146,12 +146,14 @@ describe('a large result over stdio', () => {
     await check('image', { size: MB, seed: 4 });
   });
 
-  test('may take longer than the time of silence, as long as it comes', async (t) => {
-    const { call, folder } = start(t, 1000);
+  test('may take longer than the timeout, as long as bytes arrive, with a table and without', async (t) => {
+    const { call, client, folder } = start(t, serve(t, { a: server }, { timeoutMs: () => 1000 }));
     const table = folder.table();
-    const { content } = (await call('slow', { pieces: 8, everyMs: 250 }, table)) as SlowResult;
-    assert.equal(bytesOf(table.find(content[0].data)).length, (8 * 80_000 * 3) / 4);
+    const slow = call('slow', { pieces: 8, everyMs: 250 }, table) as Promise<SlowResult>;
+    assert.equal(bytesOf(table.find((await slow).content[0].data)).length, (8 * 80_000 * 3) / 4);
     await table.dispose();
+    const { tools, failures } = await client.listTools('a');
+    assert.deepEqual([tools.map(({ tool }) => tool), failures], [['t'], []]);
   });
 });
 
@@ -165,20 +167,14 @@ describe('messages over stdio', () => {
     await check('image', { size: MB, seed: 4 });
   });
 
-  test('the last progress is told before the result, though they come together', async (t) => {
-    const { connections } = start(t);
+  test('the last progress is reported before the result, although they arrive together', async () => {
     const told: (number | undefined)[] = [];
-    await connections.callTool(
-      { id: 'c1', server: 'a', tool: 'progress', arguments: {} },
-      { onProgress: ({ done }) => told.push(done) },
-    );
+    await shared.call('a.progress', {}, { onProgress: ({ done }) => told.push(done) });
     assert.deepEqual(told, [1, 2, 3]);
   });
 
   test('a line that is not a message is logged', async (t) => {
-    const { logged, text } = serve(t, {
-      a: { ...server, args: [fileURLToPath(new URL('../fixtures/scripted-server.mjs', import.meta.url))] },
-    });
+    const { logged, text } = serve(t, { a: scripted() });
     await text('a.garbage');
     assert.ok(logged.some((line) => line.includes('that is not an MCP message: "Listening on port 3000…"')));
   });
@@ -187,8 +183,8 @@ describe('messages over stdio', () => {
     const lost = Promise.withResolvers<string>();
     const transport = new StdioTransport({
       server,
+      requests: new PendingRequests(1_000_000),
       onLost: lost.resolve,
-      maxDroppedBytes: 1_000_000,
     });
     t.after(() => transport.close());
     await transport.start();

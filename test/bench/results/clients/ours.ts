@@ -17,14 +17,14 @@ import {
 /** Filechat as in its command line. */
 export async function connect(target: Target): Promise<BenchClient> {
   const servers = new Map([['bench', serverConfig(target)]]);
-  const connections = new Connections({
+  const limits = { ...DEFAULT_LIMITS, maxAssetBytes: MAX_MESSAGE_BYTES };
+  const client = new McpClient({
     servers: async () => servers,
     log: { info: () => {}, warn: console.error, error: console.error },
     timeoutMs: () => NO_TIMEOUT_MS,
     clientInfo: { name: 'bench', version: '1.0.0' },
+    limits: () => limits,
   });
-  const limits = { ...DEFAULT_LIMITS, maxAssetBytes: MAX_MESSAGE_BYTES };
-  const client = new McpClient(async () => connections, { limits: () => limits });
   return {
     call: (load, folder) => call(client, load, folder),
     close: () => client.dispose(),

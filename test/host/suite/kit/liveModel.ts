@@ -22,12 +22,10 @@ export class LiveModel {
   #stop: (() => void) | undefined;
 
   async start(): Promise<void> {
-    this.#server = await startWireServer(
-      (asked) => this.answer(asked),
-      (stop) => {
-        this.#stop = stop;
-      },
-    );
+    const after = (stop: () => void) => {
+      this.#stop = stop;
+    };
+    this.#server = await startWireServer({ after }, (asked) => this.answer(asked));
     const model = { provider: 'openai-chat', model: 'm', baseUrl: this.#server.url };
     await setSetting('models', { live: model });
     await setSetting('defaultModel', 'live');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { collectPrompts, collectResources, collectTemplates } from '../../../../src/mcp/lists/resources.ts';
+import { collectPrompts, collectResources, collectTemplates } from '../../../../src/mcp/lists/definitions.ts';
 
 const ICON = 'data:image/png;base64,AAAA';
 const resources = (...list: unknown[]) => collectResources('s', async () => ({ resources: list }));
@@ -35,13 +35,13 @@ describe('resources', () => {
   });
 
   const dropped: Readonly<Record<string, object>> = {
-    'a type that is none': { mimeType: 'text' },
+    'an invalid type': { mimeType: 'text' },
     'a type with a line break': { mimeType: 'text/plain\r\nX: 1' },
     'a size below zero': { size: -1 },
-    'a size that is no whole number': { size: 1.5 },
+    'a fractional size': { size: 1.5 },
     'a size that is text': { size: '5' },
-    'a title that is none': { title: {} },
-    'an importance that is none': { annotations: { priority: 7 } },
+    'an invalid title': { title: {} },
+    'an invalid priority': { annotations: { priority: 7 } },
   };
   for (const [what, more] of Object.entries(dropped)) {
     it(`are read without ${what}`, async () => {
@@ -82,7 +82,7 @@ describe('resources', () => {
   });
 
   it('come from all pages, and items before a failure are kept', async () => {
-    const found = await collectResources('s', async (cursor) => {
+    const found = await collectResources('s', async (_method, { cursor }) => {
       if (cursor === '2') throw new Error('it crashed');
       return { resources: [{ uri: `a:${cursor}` }], nextCursor: cursor === undefined ? '1' : '2' };
     });

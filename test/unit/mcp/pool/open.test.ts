@@ -28,7 +28,7 @@ function world(config: ServerConfig, ...endings: Ending[]) {
   const knownProtocols = new InMemoryProtocols();
   const tried: string[] = [];
   let closed = 0;
-  let isWanted = true;
+  const stopped = new AbortController();
   const open = () =>
     openServer({
       server: Promise.resolve({ config, secrets: [] }),
@@ -36,7 +36,7 @@ function world(config: ServerConfig, ...endings: Ending[]) {
       fingerprint: 'f',
       nowMs: NOW_MS,
       timeoutMs: 1000,
-      isWanted: () => isWanted,
+      signal: stopped.signal,
       connect: ({ config: { kind } }, known) => {
         tried.push(known === undefined ? kind : `${kind} known`);
         const ending = endings.shift() ?? assert.fail('unexpected attempt');
@@ -59,9 +59,7 @@ function world(config: ServerConfig, ...endings: Ending[]) {
     tried,
     open,
     closed: () => closed,
-    giveUp: () => {
-      isWanted = false;
-    },
+    stop: () => stopped.abort(new Error('it was stopped')),
   };
 }
 
@@ -187,10 +185,10 @@ describe('a server that cannot be opened', () => {
   });
 
   test('and was stopped is not tried again', async () => {
-    const { open, tried, giveUp } = world(STDIO, ENDED_AT_PROBE);
+    const { open, tried, stop } = world(STDIO, ENDED_AT_PROBE);
     const opening = assert.rejects(open());
     await Promise.resolve();
-    giveUp();
+    stop();
     await opening;
     assert.ok(tried.length <= 1);
   });
@@ -205,7 +203,7 @@ describe('a server that cannot be opened', () => {
       fingerprint: 'f',
       nowMs: 0,
       timeoutMs: 1,
-      isWanted: () => true,
+      signal: new AbortController().signal,
       connect,
     });
     await assert.rejects(opening, /the user gave no key/);

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
 const RUNS = 500;
+const MB = 1_000_000;
 
 interface Dialect {
   readonly url: boolean;
@@ -110,6 +112,40 @@ test('a message is endless when more than 1 GiB was dropped', () => {
   assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
 });
 
+test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const reported: string[] = [];
+  const filter = new JsonFilter({
+    tableFor: () => undefined,
+    assign: async () => {},
+    arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
+    tooLarge: () => assert.fail(),
+    maxDroppedBytes: MAX_DROPPED_BYTES,
+  });
+  const push = (megabytes: number, start = '') => filter.push(Buffer.from(start.padEnd(megabytes * MB)));
+  const told = () => reported.splice(0);
+  await push(2, '{"method":"x","params":"');
+  await filter.end();
+  assert.deepEqual(told(), [], 'only responses are reported');
+  await push(0.9, '{"id":7,"result":"');
+  assert.deepEqual(told(), ['7 0'], 'without the size of a short one');
+  await push(0.3);
+  await push(0.5);
+  await push(0.3);
+  assert.deepEqual(told(), ['7 1.2']);
+  t.mock.timers.tick(250);
+  assert.deepEqual(told(), ['7 2']);
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(told(), []);
+  await push(1);
+  await push(1);
+  await filter.end();
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(told(), ['7 3'], 'nothing after the end of a message');
+  await push(0.5, '{"result":"');
+  assert.deepEqual(told(), ['undefined 0'], 'each message is counted from zero');
+});
+
 describe('long base64 strings become files, and nothing else changes', () => {
   test('in any dialect, at any chunking, anywhere in a message', async (t) => {
     const folder = makeFolder(t);
@@ -126,12 +162,8 @@ describe('long base64 strings become files, and nothing else changes', () => {
           try {
             const json = Buffer.from(write(message, choices));
             const filtered = await filterMessage(cut(json, sizes), table);
-            assert.ok(filtered.kind === 'message');
             const expected = hash(message);
-            assert.deepEqual(
-              resolveSpills(JSON.parse(filtered.json.toString()), table, describeSpill),
-              expected,
-            );
+            assert.deepEqual(resolveSpills(JSON.parse(filtered.toString()), table, describeSpill), expected);
           } finally {
             // Also after a failure, because the folder is shared with the next example.
             await table.dispose();
@@ -151,8 +183,7 @@ describe('long base64 strings become files, and nothing else changes', () => {
         const text = encode(bytes, dialect);
         const json = Buffer.from(write({ id: 5, result: text }, choices));
         const filtered = await filterMessage(cut(json, sizes), table);
-        assert.ok(filtered.kind === 'message');
-        const spill = table.find(JSON.parse(filtered.json.toString()).result);
+        const spill = table.find(JSON.parse(filtered.toString()).result);
         assert.ok(spill?.kind === 'bytes' && spill.original !== undefined);
         assert.equal(await spill.original(), text);
         assert.deepEqual(bytesOf(spill), Buffer.from(bytes));
@@ -182,8 +213,7 @@ describe('long base64 strings become files, and nothing else changes', () => {
           const filtered = await filterMessage(cut(Buffer.from(write(message, choices)), sizes), table);
           const left = folder.files();
           await table.dispose();
-          assert.ok(filtered.kind === 'message');
-          assert.deepEqual(JSON.parse(filtered.json.toString()), JSON.parse(JSON.stringify(message)));
+          assert.deepEqual(JSON.parse(filtered.toString()), JSON.parse(JSON.stringify(message)));
           assert.deepEqual(left, []);
         },
       ),
@@ -211,8 +241,7 @@ describe('strings longer than any buffer', () => {
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)}]}`;
           const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          assert.ok(filtered.kind === 'message');
-          const spill = table.find(JSON.parse(filtered.json.toString()).result[0]);
+          const spill = table.find(JSON.parse(filtered.toString()).result[0]);
           assert.ok(bytesOf(spill).equals(bytes));
           assert.ok(spill?.kind === 'bytes' && (await spill.original?.()) === encode(bytes, dialect));
           await table.dispose();
@@ -236,8 +265,7 @@ describe('strings longer than any buffer', () => {
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash).slice(0, -1)} is it"]}`;
           const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          assert.ok(filtered.kind === 'message');
-          assert.ok(JSON.parse(filtered.json.toString()).result[0] === `${encode(bytes, dialect)} is it`);
+          assert.ok(JSON.parse(filtered.toString()).result[0] === `${encode(bytes, dialect)} is it`);
           assert.deepEqual(folder.files(), []);
         },
       ),
@@ -258,8 +286,7 @@ describe('strings longer than any buffer', () => {
           const table = folder.table(399_999);
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
           const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          assert.ok(filtered.kind === 'message');
-          const [placeholder, next] = JSON.parse(filtered.json.toString()).result;
+          const [placeholder, next] = JSON.parse(filtered.toString()).result;
           assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });
           assert.equal(next, 'next');
           assert.deepEqual(folder.files(), []);

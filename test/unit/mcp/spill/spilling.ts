@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { type FilteredMessage, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
-import { SpillTable } from '../../../../src/mcp/spill/table.ts';
+import { SpillTable } from '../../../../src/mcp/spill/files.ts';
+import { type FilterRequests, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
+import { temporaryFolder } from '../../../kit/folder.ts';
 
 /** Small enough for thousands of cases. */
 export const MIN_CHARS = 16;
@@ -17,8 +17,7 @@ export interface Folder {
 
 /** A folder that is removed after the test. */
 export function makeFolder(t: TestContext): Folder {
-  const path = mkdtempSync(join(tmpdir(), 'filechat-spill-test-'));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  const path = temporaryFolder(t);
   return {
     path,
     files: () => readdirSync(path),
@@ -42,15 +41,15 @@ export async function filterMessage(
   chunks: readonly Buffer[],
   table: SpillTable | undefined,
   minSpilledChars = MIN_CHARS,
-): Promise<FilteredMessage> {
-  const filter = new JsonFilter({
-    minSpilledChars,
-    requests: {
-      ticketFor: (id) => ({ spills: id === undefined ? table?.createSibling() : table }),
-      assign: async (_id, other) => table?.adopt(other),
-      arrived: () => {},
-    },
-  });
+): Promise<Buffer> {
+  const requests: FilterRequests = {
+    tableFor: (id) => (id === undefined ? table?.createSibling() : table),
+    assign: async (_id, other) => table?.adopt(other),
+    arrived: () => {},
+    tooLarge: () => Buffer.from('{}'),
+    maxDroppedBytes: MAX_DROPPED_BYTES,
+  };
+  const filter = new JsonFilter(requests, minSpilledChars);
   for (const chunk of chunks) await filter.push(chunk);
   return filter.end();
 }

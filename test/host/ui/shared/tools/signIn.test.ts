@@ -6,8 +6,8 @@ import { waitForText } from '../../../bridge.ts';
 import { button, dialog, pick, runCommand, toast } from '../../../workbench/page.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
-const auth = await startSite((origin) => new AuthServer(origin), after);
-const site = await startSite((origin) => new ProtectedServer(`${origin}/mcp`, auth), after);
+const auth = await startSite({ after }, (origin) => new AuthServer(origin));
+const site = await startSite({ after }, (origin) => new ProtectedServer(`${origin}/mcp`, auth));
 /**
  * This build leads browsers to ports of 127.0.0.1 through a proxy that only code-server itself has. A browser knows
  * where any other name that ends in localhost is.

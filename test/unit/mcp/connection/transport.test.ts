@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRetryingFetch } from '../../../../src/mcp/connection/retryingFetch.ts';
+import { createRetryingFetch } from '../../../../src/mcp/connection/transport.ts';
 
 const broken = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });

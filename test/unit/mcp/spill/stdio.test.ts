@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { DiscoverProbe } from '../../../../src/mcp/spill/stdio.ts';
+import { DiscoverProbe, mergeVariables } from '../../../../src/mcp/spill/stdio.ts';
 
 const request = (id: string | number, method: string): JSONRPCMessage => ({ jsonrpc: '2.0', id, method });
 const YES: JSONRPCMessage = { jsonrpc: '2.0', id: 'probe-1', result: {} };
@@ -44,5 +44,23 @@ describe('the discover probe', () => {
     const probe = new DiscoverProbe();
     probe.sent(request(0, 'initialize'));
     assert.deepEqual([probe.isLateAnswer(YES), probe.lateAnswer], [false, undefined]);
+  });
+});
+
+const BASE = { PATH: 'C:\\Windows', TEMP: 'C:\\Temp' };
+
+it('on Windows, a variable replaces one whose name differs only in case', () => {
+  assert.deepEqual(mergeVariables(BASE, { Path: 'C:\\Node', KEY: '1' }, 'win32'), {
+    TEMP: 'C:\\Temp',
+    Path: 'C:\\Node',
+    KEY: '1',
+  });
+});
+
+it('on other systems, names are case-sensitive', () => {
+  assert.deepEqual(mergeVariables(BASE, { Path: '/x', PATH: '/y' }, 'linux'), {
+    PATH: '/y',
+    TEMP: 'C:\\Temp',
+    Path: '/x',
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { callAsTask, type SendRequest, type TaskRequestOptions } from '../../../../src/mcp/pool/tasks.ts';
+import { callAsTask, type SendRequest, type TaskRequestOptions } from '../../../../src/mcp/pool/calls.ts';
 import type { ToolProgress } from '../../../../src/ports/tools.ts';
 
 type Answer = object | Error | ((options: TaskRequestOptions) => Promise<unknown>);

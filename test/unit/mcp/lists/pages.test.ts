@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pickIcon } from '../../../../src/mcp/lists/pages.ts';
+
+const PNG = 'data:image/png;base64,iVBORw0KGgo=';
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+const svgUrl = `data:image/svg+xml;base64,${Buffer.from(SVG).toString('base64')}`;
+
+describe('an icon', () => {
+  const cases: Readonly<Record<string, readonly [unknown, string | undefined]>> = {
+    'is the first image that is a data URL': [
+      [{ src: 'https://example.com/a.png' }, { src: PNG }, { src: svgUrl }],
+      PNG,
+    ],
+    'is never loaded from another address': [
+      [{ src: 'https://example.com/a.png' }, { src: 'http://a/b' }],
+      undefined,
+    ],
+    'cannot be a script': [
+      [{ src: 'javascript:alert(1)' }, { src: 'data:text/html;base64,YQ==' }],
+      undefined,
+    ],
+    'can be an SVG': [[{ src: svgUrl }], svgUrl],
+    'that is an encoded SVG becomes base64': [
+      [{ src: `data:image/svg+xml,${encodeURIComponent(SVG)}` }],
+      svgUrl,
+    ],
+    'that is a plain SVG becomes base64, too': [[{ src: `data:image/svg+xml;utf8,${SVG}` }], svgUrl],
+    'that is a broken SVG is ignored': [[{ src: 'data:image/svg+xml,%' }], undefined],
+    'cannot break out of its attribute': [[{ src: `${PNG}");x{background:url("//e` }], undefined],
+    'that is too large is ignored': [[{ src: `data:image/png;base64,${'A'.repeat(70_000)}` }], undefined],
+    'that is too large as base64 is ignored': [
+      [{ src: `data:image/svg+xml,${'A'.repeat(60_000)}` }],
+      undefined,
+    ],
+    'after the first 20 is ignored': [[...new Array(1000).fill({}), { src: PNG }], undefined],
+    'needs a list': [{ src: PNG }, undefined],
+    'needs an object with a text': [[null, 5, { src: 7 }], undefined],
+  };
+  for (const [rule, [icons, expected]] of Object.entries(cases)) {
+    it(rule, () => assert.equal(pickIcon(icons), expected));
+  }
+});
