@@ -1,7 +1,7 @@
 /** Starts twenty servers at once. Servers that hang must not delay the others. */
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config/types.ts';
-import { Connections } from '../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../src/mcpClient.ts';
 import { alignColumns, type BenchOutcome, measureMs, median, showVerdict } from './frame.ts';
 
 const FIXTURE = fileURLToPath(new URL('../integration/fixtures/hostile-server.mjs', import.meta.url));
@@ -50,7 +50,7 @@ async function startAll(hanging: readonly string[]): Promise<number> {
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'bench', version: '1' },
   });
-  const call = (server: string) => connections.callTool({ id: 'c', server, tool: 'fine', arguments: {} });
+  const call = (server: string) => connections.callToolRaw({ id: 'c', server, tool: 'fine', arguments: {} });
   try {
     return await measureMs(() => {
       // These end with the connections.

@@ -1,4 +1,3 @@
-import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import {
   REPORT_URI,
   startOverHttp,
 } from '../integration/helpers/assetsServer.ts';
-import { createTemporaryFolder } from '../integration/helpers/temporaryFolder.ts';
+import { createTemporaryFolder } from '../kit/folder.ts';
 import { listExtensions, runSuite } from './runner.ts';
 import { startTokenProxy } from './tokenProxy.ts';
 

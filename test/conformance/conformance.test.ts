@@ -1,9 +1,8 @@
-import { createTemporaryFolder } from '../kit/folder.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { build } from 'esbuild';
-import { createTemporaryFolder } from '../integration/helpers/temporaryFolder.ts';
+import { createTemporaryFolder } from '../kit/folder.ts';
 import { listExtensions, runSuite } from './runner.ts';
 
 const UNATTENDED = 'for programs that sign in without a user; Filechat always has one';

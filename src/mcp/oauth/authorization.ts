@@ -15,8 +15,7 @@ import { unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { fingerprintServer } from '../config/fingerprint.ts';
-import type { OAuthConfig, RemoteServer, ServerConfig } from '../config/types.ts';
+import type { OAuthConfig } from '../config/types.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
 import { guardFetch, SignInAttempt } from './signIn.ts';
 
@@ -33,7 +32,8 @@ export interface AuthorizationOptions {
   readonly browser: Browser;
   readonly settings?: OAuthConfig | undefined;
   readonly fetch?: FetchLike | undefined;
-  readonly onAsk?: OnAsk | undefined;
+  /** Pauses the timeouts of calls while the user signs in. */
+  readonly onAsk?: (<T>(work: Promise<T>) => Promise<T>) | undefined;
 }
 
 /** A failed sign-in; its message is shown to the user. */
@@ -266,43 +266,4 @@ function explain(error: unknown): string {
 function quote(text: string): string {
   const line = showInvisible(text.slice(0, MAX_QUOTE_CHARS).replace(/\s+/g, ' ')).trim();
   return text.length > MAX_QUOTE_CHARS ? `${line}…` : line;
-}
-
-/** Pauses the timeouts of calls while the user signs in. */
-type OnAsk = <T>(work: Promise<T>) => Promise<T>;
-
-/** Creates the sign-in for a server. */
-export type Authorize = (
-  config: RemoteServer,
-  server: string,
-  onAsk: OnAsk,
-) => RemoteAuthorization | undefined;
-
-/** One sign-in per server configuration, kept across restarts, so that a declined sign-in is not asked for again. */
-export class Authorizations {
-  readonly #authorize: Authorize | undefined;
-  readonly #onAsk: (server: string) => OnAsk;
-  readonly #known = new Map<string, Map<string, RemoteAuthorization>>();
-
-  constructor(authorize: Authorize | undefined, onAsk: (server: string) => OnAsk) {
-    this.#authorize = authorize;
-    this.#onAsk = onAsk;
-  }
-
-  of(server: string, config: ServerConfig): RemoteAuthorization | undefined {
-    if (config.kind === 'stdio' || hasOwnCredentials(config)) return undefined;
-    const known = this.#known.get(server) ?? new Map<string, RemoteAuthorization>();
-    const print = fingerprintServer({ ...config, kind: 'http' });
-    const found = known.get(print) ?? this.#authorize?.(config, server, this.#onAsk(server));
-    if (found !== undefined) this.#known.set(server, known.set(print, found));
-    return found;
-  }
-
-  askAgain(server: string): void {
-    for (const authorization of this.#known.get(server)?.values() ?? []) authorization.askAgain();
-  }
-}
-
-function hasOwnCredentials({ headers }: RemoteServer): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }

@@ -69,7 +69,6 @@ export class EditorServers implements vscode.Disposable {
     this.client = new McpClient(this.#clientOptions());
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
     this.tools = chatTools(this.client, this.builtIns);
-    this.#signIn = new SignInBrowser(context.extension.id);
     this.rows = new ServerRows(this.client, this.list);
     this.view = new ServersView(this.client, this.rows);
     const documents = new ResourceDocuments(this.client, vscode.Uri.joinPath(globalStorageUri, 'resources'));
@@ -172,7 +171,7 @@ export class EditorServers implements vscode.Disposable {
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
       requests: editorRequests(this.audit, { modelFor, serverFingerprint, always: this.#always }),
-      apps: showsApps(),
+      apps: () => (showsApps() ? this.#sink : undefined),
       knownProtocols: rememberedProtocols(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
       authorize: async (config, server, onAsk) => {

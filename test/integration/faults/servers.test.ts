@@ -7,11 +7,7 @@ import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import { modelTools, toolOfName } from '../../../src/model/request/tools.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-import {
-  describeChange,
-  fingerprintTool,
-  summarizeTool,
-} from '../../../src/vscode/consent/toolDefinition.ts';
+import { describeChange, fingerprintTool, summarizeTool } from '../../../src/vscode/consent/callQuestion.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { serveHttp } from '../../kit/http.ts';
 import { until } from '../../kit/until.ts';

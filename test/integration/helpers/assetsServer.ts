@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { temporaryFolder } from '../../kit/folder.ts';
+import { type Cleanup, temporaryFolder } from '../../kit/folder.ts';
 import { repositoryPath } from './sampleServer.ts';
 
 export const PNG_BYTES = Buffer.from(
@@ -48,9 +48,9 @@ export interface Notes {
   write(name: string, content: string | Uint8Array): void;
 }
 
-export function createNotes(t: Pick<TestContext, 'after'>): Notes {
-  const folder = temporaryFolder(t);
-  const path = join(folder, 'served');
+export function createNotes(t: Cleanup): Notes {
+  const around = temporaryFolder(t);
+  const path = join(around, 'served');
   const write: Notes['write'] = (name, content) => {
     const at = join(path, name);
     mkdirSync(dirname(at), { recursive: true });
@@ -61,7 +61,7 @@ export function createNotes(t: Pick<TestContext, 'after'>): Notes {
   write(`notes/cmdassets/${REPORT}`, REPORT_TEXT);
   write(`notes/cmdassets/${LOOSE}`, '{"id":123}');
   write('ideas.chat.md', '# %% user\nThink of a harbour.\n');
-  return { path, around: folder, write };
+  return { path, around, write };
 }
 
 /** As it is shipped; from its sources where nothing has been built. */

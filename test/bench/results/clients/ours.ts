@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { FolderAssets } from '../../../../src/assets/store.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
-import { Connections } from '../../../../src/mcp/pool/connections.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../../../src/mcpClient.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import {
