@@ -1,8 +1,7 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { hasCode } from '../base/errors.ts';
-import { NOT_A_FILE, readFailure } from '../base/fileErrors.ts';
+import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';

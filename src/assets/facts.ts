@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { durationSeconds } from '../media/duration.ts';
-import { type ImageSize, imageSize } from '../media/imageSize.ts';
+import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts';
 import { fillBuffer, inspectFile } from './confined.ts';
 import { withHandle } from './writeFile.ts';
 

@@ -3,7 +3,7 @@ import { readAddress } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { CatalogRefusal, type Entry, entryMeta, type FoundEntry } from '../catalog/entry.ts';
 import type { FileWindow } from '../catalog/windows.ts';
-import { bufferToBase64 } from '../content/base64.ts';
+import { bufferToBase64 } from '../content/bytes.ts';
 
 const BY_NAME = /^asset:(?:\/\/)?(.*)$/is;
 const MAX_NAMED = 5;

@@ -16,17 +16,10 @@ import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-import {
-  type CliContext,
-  createMcpClient,
-  createModelFinder,
-  MAX_LIST_MS,
-  type Output,
-  readServers,
-} from './client.ts';
+import { createMcpClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { UsageError, type Work } from './usage.ts';
+import { type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
@@ -124,7 +117,7 @@ async function createListener(
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: isCall ? CONSENT_GIVEN : terminalConsent(command.approve),
+    consent: isCall ? CONSENT_GIVEN : terminalConsent(command.approve, context),
     conversation: isCall ? undefined : await createConversation(command, { ...deps, tools, folder }),
     chat: document.path,
     audit,
@@ -168,7 +161,7 @@ function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
   return root === undefined ? [folder] : [folder, root];
 }
 
-function reportReply(progress: ReplyProgress, { err }: Output): void {
+function reportReply(progress: ReplyProgress, { err }: CliContext): void {
   if (progress.kind === 'asking') {
     if (progress.model === 'tour')
       err('The tour replies, a script without a model. Choose a model with --model.');

@@ -11,9 +11,9 @@ import type {
   SpilledBytes,
 } from '../ports/results.ts';
 import { nameFromUri, problem } from './blocks.ts';
-import type { Found } from './findBytes.ts';
-import { describeAsset } from './modelView.ts';
-import { summarize } from './summary.ts';
+import type { Found } from './findBase64.ts';
+
+import { describeAsset, summarize } from './modelView.ts';
 
 export interface SpilledFiles {
   holds(path: string, bytes: AssetBytes): Promise<boolean>;

@@ -11,8 +11,8 @@ import { FolderAssets } from '../../src/assets/store.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
-import type { ServerRequests } from '../../src/ports/requests.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
+import type { ServerRequests } from '../../src/ports/servers.ts';
 
 const SERVER = 'conformance';
 const TIMEOUT_MS = 60_000;

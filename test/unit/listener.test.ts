@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener, type ListenerDeps } from '../../src/listener.ts';
-import type { ChatDocument, TextEdit } from '../../src/ports/document.ts';
-import type { FileArguments } from '../../src/ports/files.ts';
+import type { ChatDocument, FileArguments, TextEdit } from '../../src/ports/document.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
 import type { ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../src/ports/tools.ts';
 import { applyEdit } from '../kit/applyEdit.ts';

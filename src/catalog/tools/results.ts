@@ -1,7 +1,7 @@
 import { TimeSlice } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
-import { findBase64Runs } from '../../result/base64Runs.ts';
+import { findBase64Runs } from '../../result/findBase64.ts';
 import { normalizeLines } from '../../result/blocks.ts';
 import type { FileWindow } from '../windows.ts';
 

@@ -1,6 +1,6 @@
 import { visibleLine } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
-import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/summary.ts';
+import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/modelView.ts';
 import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from './specs.ts';
 
 export function listText(

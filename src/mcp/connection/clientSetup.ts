@@ -6,8 +6,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
-import type { ServerChange } from '../../ports/servers.ts';
+import type { AskedBy, ServerChange, ServerRequests } from '../../ports/servers.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
 import { readSampling, writeSamplingAnswer } from '../requests/sampling.ts';

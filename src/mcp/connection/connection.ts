@@ -8,8 +8,13 @@ import {
 import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../ports/document.ts';
-import type { ServerRequests } from '../../ports/requests.ts';
-import type { LogLevel, ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
+import type {
+  LogLevel,
+  ServerAbout,
+  ServerChange,
+  ServerOffers,
+  ServerRequests,
+} from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
 import type { ServerConfig } from '../config/types.ts';
 import { pickIcon } from '../lists/icons.ts';

@@ -8,7 +8,7 @@ import type {
   FoundFile,
   PreparedArguments,
   ResolvedArguments,
-} from '../../ports/files.ts';
+} from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
 import type { FileForm, FormField, StringForm } from './form.ts';
 import { describeRefusal, type FileUse, fillFileArguments, planFileArguments } from './plan.ts';

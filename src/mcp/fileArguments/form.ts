@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import type { FileReference } from '../../ports/files.ts';
+import type { FileReference } from '../../ports/document.ts';
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
 /** The value that replaces a file reference. */

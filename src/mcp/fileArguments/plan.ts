@@ -1,5 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
-import type { FileReference } from '../../ports/files.ts';
+import type { FileReference } from '../../ports/document.ts';
 import {
   alternativesOf,
   childSchema,

@@ -1,5 +1,5 @@
 import { readAssetName } from '../../base/names.ts';
-import type { FileReference } from '../../ports/files.ts';
+import type { FileReference } from '../../ports/document.ts';
 
 export type ParsedReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }

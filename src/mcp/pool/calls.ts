@@ -4,7 +4,7 @@ import {
   ProtocolError,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { AskedBy, ServerRequests } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import type { CallContext } from '../connection/connection.ts';
 import { readElicitation } from '../requests/elicitation.ts';

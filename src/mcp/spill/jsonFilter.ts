@@ -1,4 +1,4 @@
-import { Throttle } from '../../base/throttle.ts';
+import { Throttle } from '../../base/async.ts';
 import { JsonPosition } from './jsonPosition.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
 import { MAX_MESSAGE_BYTES, type PendingRequests, type Ticket } from './tickets.ts';

@@ -1,11 +1,11 @@
 import type { Turn } from '../../chat/format/chat.ts';
 import { readChatMdResult } from '../../chat/format/legacy.ts';
 import { turnBody } from '../../chat/format/parse.ts';
-import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { AttachedFile, AttachmentSource } from '../../ports/document.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
+import { readToolResult } from '../../result/markdown.ts';
 import { toModelParts } from '../../result/modelView.ts';
-import { readToolResult } from '../../result/readMarkdown.ts';
 import { textPart } from './messages.ts';
 
 interface ViewOptions {

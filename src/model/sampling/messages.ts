@@ -8,7 +8,7 @@ import type {
   ModelMessage,
   ModelTool,
 } from '../../ports/models.ts';
-import type { SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
+import type { SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from '../request/messages.ts';
 import { acceptableSchema, stripTags } from '../request/tools.ts';
 

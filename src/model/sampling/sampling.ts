@@ -1,6 +1,6 @@
 import { parseArguments } from '../../chat/format/calls.ts';
 import type { ChatModel, FinishReason, ModelEvent } from '../../ports/models.ts';
-import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
+import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
 import { type RetryOptions, withRetries } from '../providers/retry.ts';
 import { SamplingTools, samplingMessages } from './messages.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
-import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
+import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports/servers.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

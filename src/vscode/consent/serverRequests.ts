@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { AskedBy, ServerRequests } from '../../ports/servers.ts';
 import type { Audit } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Throttle } from '../../base/throttle.ts';
+import { Throttle } from '../../base/async.ts';
 import type { Role } from '../../chat/format/marker.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { MarkerLines, ruleColor, ruleImage } from './turnStyle.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Throttle } from '../../base/throttle.ts';
+import { Throttle } from '../../base/async.ts';
 import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
 import type { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/openChats.ts';

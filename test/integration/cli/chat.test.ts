@@ -32,7 +32,7 @@ const RUN = [
   '--approve',
   'auto',
 ] as const;
-const ENV = { FILECHAT_KEY_IT: KEY };
+process.env['FILECHAT_KEY_IT'] = KEY;
 
 async function createChatFolder(
   t: TestContext,
@@ -43,10 +43,6 @@ async function createChatFolder(
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write('a.chat.md', chat);
   return cli;
-}
-
-function start(cli: CliFolder, ...more: string[]) {
-  return cli.start([...RUN, ...more], { env: ENV });
 }
 
 /** The model calls the chart tool, and then says something about what came. */
@@ -68,14 +64,14 @@ function scriptLoop(mock: LLMock): void {
   mock.on({ predicate: () => true }, { content: 'There is no tool that I could use.' });
 }
 
-describe('filechat run with a model', { concurrency: 2 }, () => {
+describe('filechat run with a model', () => {
   for (const provider of PROVIDERS) {
     it(`${provider}: two steps with a tool, whose image reaches the model as an image`, async (t) => {
       const mock = await startMock(t);
       scriptLoop(mock);
       const { url, bodies } = await startRecorder(t, mock.url);
       const cli = await createChatFolder(t, { provider, url, chat: '# %% user\nPlot 3, 5, 8.\n' });
-      const end = await start(cli).ended;
+      const end = await cli.run(...RUN);
       const chat = await cli.read('a.chat.md');
       checkEnd(end, { code: 0 });
       assert.match(
@@ -95,8 +91,8 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     const mock = await startMock(t);
     mock.on({ predicate: () => true }, { content: 'Hello.' });
     const cli = await createChatFolder(t, { provider: 'anthropic', url: mock.url, chat: '# %% user\nHi\n' });
-    await start(cli).ended;
-    const { stderr } = checkEnd(await start(cli).ended, { code: 1 });
+    await cli.run(...RUN);
+    const { stderr } = checkEnd(await cli.run(...RUN), { code: 1 });
     assert.match(stderr, /your turn/);
     assert.equal(mock.getRequests().length, 1);
   });
@@ -113,7 +109,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
         void connection.closed.then(closed.resolve);
       });
       const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
-      const running = start(cli);
+      const running = cli.start(RUN);
       await written.promise;
       await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
       running.process.kill('SIGINT');
@@ -135,7 +131,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     const chat =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
     const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat });
-    checkEnd(await start(cli).ended, { code: 0 });
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
@@ -146,7 +142,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     const cut =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
     const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat: cut });
-    checkEnd(await start(cli).ended, { code: 0 });
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(
       await cli.read('a.chat.md'),
       '# %% user\nGreet!\n\n# %% assistant\nHello world.\n\n# %% user\n',
@@ -164,7 +160,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
       else connection.response.end(speak('openai-chat', ['Hi ', 'there.']).join(''));
     });
     const cli = await createChatFolder(t, { provider: 'openai-chat', url, chat: '# %% user\nHi\n' });
-    checkEnd(await start(cli).ended, { code: 0 });
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(asked, 2);
     assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
   });
@@ -179,7 +175,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
       },
     );
     const cli = await createChatFolder(t, { provider: 'openai', url: mock.url, chat: '# %% user\nLoop\n' });
-    const { stderr } = checkEnd(await start(cli, '--max-steps', '3').ended, { code: 1 });
+    const { stderr } = checkEnd(await cli.run(...RUN, '--max-steps', '3'), { code: 1 });
     assert.match(stderr, /3 steps/);
     const chat = await cli.read('a.chat.md');
     assert.equal(parseChat(chat).turns.filter((turn) => turn.role === 'assistant').length, 3);

@@ -11,11 +11,14 @@ import { isAlive } from '../helpers/serving.ts';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CHAT = ['--chat', 'a.chat.md'] as const;
 
-describe('filechat tools', { concurrency: 2 }, () => {
+describe('filechat tools', () => {
   it('lists SERVER.TOOL with a description, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('sample.json', JSON.stringify({ servers: { sample: await sampleOf(cli) } }));
-    const { stdout } = checkEnd(await cli.run('tools', '--servers', 'sample.json'), { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.start(['tools', '--servers', 'sample.json']).ended, {
+      code: 0,
+      stderr: '',
+    });
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 18);
     for (const line of lines) assert.match(line, /^sample\.[a-z]+ {2}\S.*$/);
@@ -44,10 +47,10 @@ describe('filechat tools', { concurrency: 2 }, () => {
   });
 });
 
-describe('filechat call', { concurrency: 2 }, () => {
+describe('filechat call', () => {
   it('creates the chat and the files, prints the turn, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
-    const { stdout } = checkEnd(await cli.run('call', 'sample.mixed', ...CHAT, ...SERVERS), {
+    const { stdout } = checkEnd(await cli.start(['call', 'sample.mixed', ...CHAT, ...SERVERS]).ended, {
       code: 0,
       stderr: '',
     });
@@ -159,13 +162,13 @@ describe('filechat asked about itself', () => {
       [['help'], /^Usage:\n {2}filechat tools /],
       [['--version'], new RegExp(`^${version}\\n$`)],
     ] as const) {
-      const { stdout } = checkEnd(await cli.run(...args), { code: 0, stderr: '' });
+      const { stdout } = checkEnd(await cli.start(args).ended, { code: 0, stderr: '' });
       assert.match(stdout, answer);
     }
   });
 });
 
-describe('wrong usage', { concurrency: 2 }, () => {
+describe('wrong usage', () => {
   const wrong: readonly (readonly [what: string, args: readonly string[], reason: RegExp])[] = [
     ['no command', [], /command is missing/],
     ['an unknown command', ['dance'], /“dance”/],

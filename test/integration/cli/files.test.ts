@@ -8,7 +8,7 @@ import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CALL = '```tool_call sample.weather\n```\n';
 
-describe('filechat and the files around it', { concurrency: 2 }, () => {
+describe('filechat and the files around it', () => {
   it('run does not begin a chat that is not there', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('run', 'none.chat.md', ...SERVERS), {

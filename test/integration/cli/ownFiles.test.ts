@@ -7,20 +7,19 @@ import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult } from '../../../src/result/markdown.ts';
+import { PNG } from '../../kit/png.ts';
 import { listAssets } from '../helpers/checkBlocks.ts';
 import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/modelServer.ts';
 import { type CliEnd, type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { repositoryPath, sampleServerFile } from '../helpers/sampleServer.ts';
 
+process.env['FILECHAT_KEY_IT'] = KEY;
+
 const CHAT = 'a.chat.md';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
-const PNG = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
-const PNG_BYTES = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
+const IMAGE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
 interface Called {
   readonly name: string;
@@ -56,8 +55,7 @@ async function createScripted(
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write(MCP_JSON, JSON.stringify({ servers: configureServers(cli) }));
   await cli.write(CHAT, '# %% user\nGo!\n');
-  const converse = (...more: string[]) =>
-    cli.start(['run', CHAT, '--models', 'models.json', ...more], { env: { FILECHAT_KEY_IT: KEY } }).ended;
+  const converse = (...more: string[]) => cli.run('run', CHAT, '--models', 'models.json', ...more);
   return { ...cli, bodies, converse };
 }
 
@@ -123,7 +121,7 @@ const readAndHandOver: Script = (results) => {
   return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
 };
 
-describe('a file that a model was only told of', { concurrency: 2 }, () => {
+describe('a file that a model was only told of', () => {
   for (const provider of ['openai-chat', 'anthropic'] as const) {
     it(`${provider}: a PDF is summed up, listed, read in windows and handed on, and no base64 of it is ever sent`, async (t) => {
       const cli = await createScripted(t, readAndHandOver, provider);
@@ -218,25 +216,23 @@ describe('a file that a model was only told of', { concurrency: 2 }, () => {
 
   it('an image is linked, not copied, and reaches the model as an image', async (t) => {
     const cli = await createScripted(t, (results) =>
-      results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${PNG}` } } : 'A dot.',
+      results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${IMAGE}` } } : 'A dot.',
     );
     await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
     checkEnd(await cli.converse('--approve', 'auto'), { code: 0 });
-    assert.deepEqual(await listAssets(cli.path), [`cmdassets/${PNG}`]);
+    assert.deepEqual(await listAssets(cli.path), [`cmdassets/${IMAGE}`]);
     assert.match(
       await cli.read(CHAT),
       new RegExp(
-        `c1\nimage/png, ${PNG_BYTES.length} bytes\\.\n\n!\\[Tool generated image 1\\]\\(cmdassets/${PNG}\\)\n`,
+        `c1\nimage/png, ${PNG.length} bytes\\.\n\n!\\[Tool generated image 1\\]\\(cmdassets/${IMAGE}\\)\n`,
       ),
     );
-    assert.deepEqual(imagesOf(JSON.parse(cli.bodies.at(-1) ?? '')), [
-      `image/png ${PNG_BYTES.toString('base64')}`,
-    ]);
+    assert.deepEqual(imagesOf(JSON.parse(cli.bodies.at(-1) ?? '')), [`image/png ${PNG.toString('base64')}`]);
   });
 });
 
-describe('the tools of which a model is told', { concurrency: 2 }, () => {
+describe('the tools of which a model is told', () => {
   const cases: readonly {
     readonly name: string;
     readonly chat?: string;
@@ -275,7 +271,7 @@ describe('the tools of which a model is told', { concurrency: 2 }, () => {
       if (chat !== undefined) await cli.write(CHAT, `---\n${chat}\n---\n# %% user\nGo!\n`);
       if (asset) {
         await mkdir(join(cli.path, 'cmdassets'));
-        await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+        await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
       }
       checkEnd(await cli.converse(...(servers ? SERVERS : [])), { code: 0 });
       assert.deepEqual(
@@ -296,14 +292,14 @@ describe('the tools of which a model is told', { concurrency: 2 }, () => {
   it('the tour is told of none', async (t) => {
     const cli = await createCliFolder(t);
     await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
     await cli.write(CHAT, '# %% user\nWhich tools are there?\n');
     checkEnd(await cli.run('run', CHAT, '--model', 'tour'), { code: 0 });
     assert.doesNotMatch(await cli.read(CHAT), /list_assets/);
   });
 });
 
-describe('filechat call and filechat run without --servers', { concurrency: 2 }, () => {
+describe('filechat call and filechat run without --servers', () => {
   it('call our own tools, and write the turns that every call writes', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'sample.report', '--chat', CHAT, ...SERVERS), { code: 0 });
@@ -364,8 +360,8 @@ describe('filechat call and filechat run without --servers', { concurrency: 2 },
     const cli = await createCliFolder(t);
     await mkdir(join(cli.path, 'own'));
     await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
-    await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${PNG})\n`);
+    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
+    await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${IMAGE})\n`);
     const call = (tool: string, args: object) =>
       cli.run(
         'call',
@@ -381,7 +377,9 @@ describe('filechat call and filechat run without --servers', { concurrency: 2 },
     assert.match(stdout, /filechat:\/\/other\.chat\.md/);
     const text = checkEnd(await call('read_asset', { uri: 'filechat://other.chat.md' }), { code: 0 });
     assert.match(text.stdout, /Hello from elsewhere/);
-    const image = checkEnd(await call('read_asset', { uri: `filechat://other.chat.md/${PNG}` }), { code: 0 });
+    const image = checkEnd(await call('read_asset', { uri: `filechat://other.chat.md/${IMAGE}` }), {
+      code: 0,
+    });
     assert.match(image.stdout, /another folder/);
     assert.doesNotMatch(image.stdout, /!\[/);
   });

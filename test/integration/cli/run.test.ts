@@ -16,12 +16,12 @@ function withoutIds(text: string): string {
   return text.replace(/^(```tool_call \S+) c\d+(?=\r?$)/gm, '$1');
 }
 
-describe('filechat run', { concurrency: 2 }, () => {
+describe('filechat run', () => {
   it('runs all pending calls of the sample chat in their order, and a second run does nothing', async (t) => {
     const cli = await createCliFolder(t);
     const before = await readFile(repositoryPath('samples/pictures.chat.md'), 'utf8');
     await cli.write('a.chat.md', before);
-    const { stdout } = checkEnd(await cli.run(...RUN), { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.start(RUN).ended, { code: 0, stderr: '' });
     const chat = await cli.read('a.chat.md');
     const link = (extension: string) =>
       String.raw`!\[Tool generated image 1\]\(cmdassets/tool-image-\d{8}-\d{6}-[A-Za-z0-9]{8,}-1\.${extension}\)`;
@@ -131,7 +131,7 @@ describe('filechat run', { concurrency: 2 }, () => {
   });
 });
 
-describe('the encoding of a chat', { concurrency: 2 }, () => {
+describe('the encoding of a chat', () => {
   const CRLF =
     '# %% user\r\nHi.\r\n\r\n```tool_call sample.tour\r\n{}\r\n```\r\n\r\n```tool_call sample.hostile\r\n```\r\n';
 

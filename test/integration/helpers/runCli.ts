@@ -4,8 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { showInvisible } from '../../../src/chat/format/escape.ts';
+import { main } from '../../../src/cli/main.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { type RecordedLife, readRecord, recordedSample, repositoryPath } from './sampleServer.ts';
-import { createTemporaryFolder } from './temporaryFolder.ts';
 
 export interface CliEnd {
   readonly code: number | null;
@@ -29,6 +31,7 @@ export interface RunningCli {
 /** A folder in which the command line works: an `mcp.json` with the sample server, and chats. */
 export interface CliFolder {
   readonly path: string;
+  /** In this process, with this folder as the current one: a test runs one command at a time. */
   run(...args: string[]): Promise<CliEnd>;
   start(args: readonly string[], options?: StartOptions): RunningCli;
   /** Writes a chat with exactly this text or these bytes. */
@@ -52,10 +55,9 @@ export interface StartOptions {
 export const MCP_JSON = 'mcp.json';
 
 export async function createCliFolder(t: TestContext): Promise<CliFolder> {
-  const folder = createTemporaryFolder();
-  t.after(() => folder[Symbol.dispose]());
-  const path = join(folder.path, 'work');
-  const record = join(folder.path, 'record');
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'work');
+  const record = join(folder, 'record');
   const at = (name: string) => join(path, name);
   await mkdir(path);
   await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));
@@ -68,7 +70,7 @@ export async function createCliFolder(t: TestContext): Promise<CliFolder> {
   return {
     path,
     start,
-    run: (...args) => start(args).ended,
+    run: (...args) => runMain(args, path),
     write: (name, content) => writeFile(at(name), content),
     read: (name) => readFile(at(name), 'utf8'),
     readBytes: (name) => readFile(at(name)),
@@ -86,6 +88,27 @@ function configureServers(record: string) {
 }
 
 /** Without a terminal, as in a script. */
+async function runMain(args: readonly string[], folder: string): Promise<CliEnd> {
+  const written = { stdout: '', stderr: '' };
+  const writeTo = (stream: keyof typeof written) => (text: string) => {
+    written[stream] += `${showInvisible(text.trimEnd())}\n`;
+  };
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const code = await main(args, {
+      out: writeTo('stdout'),
+      err: writeTo('stderr'),
+      ask: undefined,
+      version: '',
+      signal: new AbortController().signal,
+    });
+    return { code, ...written };
+  } finally {
+    process.chdir(before);
+  }
+}
+
 function startCli(
   args: readonly string[],
   cwd: string,

@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import type { ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
-import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
+import type { ElicitationAnswer } from '../../../src/ports/servers.ts';
 import { eraServer, open } from '../helpers/eraServer.ts';
 import { TIMEOUT_MS } from '../helpers/serving.ts';
 

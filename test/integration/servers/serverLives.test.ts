@@ -8,7 +8,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
-import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
+import type { ElicitationAnswer } from '../../../src/ports/servers.ts';
 import { firstText, fromNpm, isAlive, scripted } from '../helpers/serving.ts';
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';

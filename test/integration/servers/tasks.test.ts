@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { Connections } from '../../../src/mcp/pool/connections.ts';
-import type { Elicitation, ElicitationAnswer } from '../../../src/ports/requests.ts';
+import type { Elicitation, ElicitationAnswer } from '../../../src/ports/servers.ts';
 import { firstText, fromNpm, TIMEOUT_MS } from '../helpers/serving.ts';
 
 const SERVER = 'everything';

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ChatFilesOptions, chatFiles, isAllowedType } from '../../../src/assets/chatFiles.ts';
-import type { FileReference } from '../../../src/ports/files.ts';
+import type { FileReference } from '../../../src/ports/document.ts';
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
 
 const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.txt';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Backoff } from '../../../src/base/backoff.ts';
+import { Backoff } from '../../../src/base/async.ts';
 
 const fail = (backoff: Backoff, nowMs: number, livedMs = 0) => backoff.failed('it died', { nowMs, livedMs });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { Throttle } from '../../../src/base/throttle.ts';
+import { Throttle } from '../../../src/base/async.ts';
 
 test('the first is done at once, those within a second together at its end, each key by itself', () => {
   mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { durationSeconds } from '../../../src/media/duration.ts';
+import { durationSeconds } from '../../../src/media/measure.ts';
 
 const ascii = (text: string) => Buffer.from(text, 'latin1');
 const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);

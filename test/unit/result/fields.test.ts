@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type FieldRule, findFields, findFieldsInText, readFieldRules } from '../../../src/result/fields.ts';
+import {
+  type FieldRule,
+  findFields,
+  findFieldsInText,
+  readFieldRules,
+} from '../../../src/result/findBytes.ts';
 import { applyTransform } from '../../../src/result/process.ts';
 
 describe('a path finds', () => {

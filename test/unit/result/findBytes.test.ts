@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { findBytes, type Piece } from '../../../src/result/findBytes.ts';
+import { findBase64, type Piece } from '../../../src/result/findBase64.ts';
+
 import { png } from './samples.ts';
 
 const NOISE = createNoise(3001);
@@ -81,7 +82,7 @@ describe('base64 is found', () => {
     ],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, async () => assert.equal(show(await findBytes(text)), expected));
+    it(name, async () => assert.equal(show(await findBase64(text)), expected));
   }
 
   it('wherever it stands in JSON, at any depth, by any writer', async () => {
@@ -97,7 +98,7 @@ describe('base64 is found', () => {
           const base64 = inLines ? wrap(bytes.toString('base64'), 64) : bytes.toString('base64');
           let text: string | undefined;
           for (const write of levels) text = write({ around, here: text ?? base64, last: 1 });
-          const pieces = await findBytes(text ?? '');
+          const pieces = await findBase64(text ?? '');
           const found = pieces.filter((piece) => typeof piece !== 'string');
           assert.equal(found.length, 1);
           assert.ok(found[0]?.kind === 'bytes' && found[0].bytes instanceof Uint8Array);
@@ -153,8 +154,8 @@ describe('text that only looks like base64 stays unchanged', () => {
   };
   for (const [name, text] of Object.entries(cases)) {
     it(name, async () => {
-      assert.deepEqual(await findBytes(text), [text]);
-      assert.deepEqual(await findBytes(JSON.stringify({ a: text })), [JSON.stringify({ a: text })]);
+      assert.deepEqual(await findBase64(text), [text]);
+      assert.deepEqual(await findBase64(JSON.stringify({ a: text })), [JSON.stringify({ a: text })]);
     });
   }
 
@@ -165,7 +166,7 @@ describe('text that only looks like base64 stays unchanged', () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.array(long), fc.string(), async (value, strings, text) => {
         const json = JSON.stringify({ value, strings, text });
-        assert.deepEqual(await findBytes(json), [json]);
+        assert.deepEqual(await findBase64(json), [json]);
       }),
       { numRuns: 1000 },
     );
@@ -184,7 +185,7 @@ describe('ten million letters', () => {
     it(`${name} do not block the event loop`, async () => {
       // Through a buffer, because a text from the wire is in one piece too.
       const text = Buffer.from(make()).toString();
-      assert.ok((await countTurns(() => findBytes(text))) >= 5);
+      assert.ok((await countTurns(() => findBase64(text))) >= 5);
     });
   }
 });

@@ -3,10 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DEFAULT_LIMITS, processMixedToolResult, type ResultOptions } from '../../../src/mcpClient.ts';
-import { renderToolResult } from '../../../src/result/markdown.ts';
-import { toModelParts } from '../../../src/result/modelView.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
-import { tokensAtMost } from '../../../src/result/summary.ts';
+import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
+import { tokensAtMost, toModelParts } from '../../../src/result/modelView.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { png } from './samples.ts';
 

@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
-import { renderToolResult } from '../../../src/result/markdown.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
 
 const text = (value: string): ResultPart => ({ kind: 'text', text: value });
 const image = (number: number, extension = 'png'): ResultPart => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { imageSize } from '../../../src/media/imageSize.ts';
+import { imageSize } from '../../../src/media/measure.ts';
 import { detectMediaType, type MediaClues } from '../../../src/media/sniff.ts';
 import * as sample from './samples.ts';
 

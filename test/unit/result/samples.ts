@@ -38,6 +38,7 @@ export function webp(form: 'VP8 ' | 'VP8L' | 'VP8X', width: number, height: numb
   bytes.write('RIFF', 0, 'latin1');
   bytes.writeUInt32LE(32, 4);
   bytes.write(`WEBP${form}`, 8, 'latin1');
+  bytes.writeUInt32LE(20, 16);
   if (form === 'VP8X') {
     bytes.writeUIntLE(width - 1, 24, 3);
     bytes.writeUIntLE(height - 1, 27, 3);

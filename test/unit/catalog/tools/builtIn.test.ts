@@ -7,8 +7,7 @@ import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../s
 import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../../src/catalog/tools/places.ts';
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
-import { renderToolResult } from '../../../../src/result/markdown.ts';
-import { readToolResult } from '../../../../src/result/readMarkdown.ts';
+import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
 import { needsSymlinks } from '../../../windows/needs.ts';
 
 const PDF = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
-import { tokensAtMost } from '../../../../src/result/summary.ts';
+import { tokensAtMost } from '../../../../src/result/modelView.ts';
 
 const TOOL_SPECS = toolSpecs(SERVER_WINDOW);
 const ASSET: AssetEntry = {

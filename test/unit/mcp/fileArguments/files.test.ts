@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
-import type { FileSource } from '../../../../src/ports/files.ts';
+import type { FileSource } from '../../../../src/ports/document.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 describe('references are found wherever they stand', () => {

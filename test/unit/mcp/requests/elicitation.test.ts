@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readElicitation, writeElicitationAnswer } from '../../../../src/mcp/requests/elicitation.ts';
-import type { Elicitation, ElicitationAnswer } from '../../../../src/ports/requests.ts';
+import type { Elicitation, ElicitationAnswer } from '../../../../src/ports/servers.ts';
 
 const form = (properties: object, required: readonly string[] = []): Elicitation => ({
   kind: 'form',

@@ -1,6 +1,6 @@
 import { buildRequest, type RequestSources } from '../../../../src/model/request/request.ts';
 import { modelTools } from '../../../../src/model/request/tools.ts';
-import type { AttachedFile, AttachmentSource } from '../../../../src/ports/files.ts';
+import type { AttachedFile, AttachmentSource } from '../../../../src/ports/document.ts';
 import type { ContentPart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
 
 export interface MemoryFile {
