@@ -2,7 +2,7 @@
 
 import { ChatListener, type ListenerDeps, type ReplyProgress } from '../../../src/listener.ts';
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
-import type { ChatDocument, DocumentChange, TextEdit } from '../../../src/ports/document.ts';
+import type { ChatDocument, DocumentChange, FileArguments, TextEdit } from '../../../src/ports/document.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../../src/ports/models.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { AboutCall, ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
@@ -179,11 +179,12 @@ export const result = (words: string): ToolResult => ({
 export interface SceneOptions {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer;
   /** By default a tool returns its arguments. The tool `fail` always fails. */
-  readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult>;
+  readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult | undefined>;
   readonly maxSteps?: number;
   readonly mayContinue?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
   readonly onReply?: (progress: ReplyProgress) => void;
+  readonly files?: FileArguments;
   /** Used instead of the script. */
   readonly model?: ChatModel;
 }
@@ -198,7 +199,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
   const tools: ToolHost = {
     listTools: async (server) => ({
       tools: TOOLS.filter((each) => server === undefined || each.server === server),
-      failures: [],
+      failures: server === 'down' ? [{ server, reason: 'Server down did not start.' }] : [],
     }),
     callTool: async (made, { signal }) => {
       called.push(made);
@@ -206,7 +207,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       return (await options.callTool?.(made, signal)) ?? result(JSON.stringify(made.arguments));
     },
   };
-  const { maxSteps, mayContinue, reviewResults, onReply } = options;
+  const { maxSteps, mayContinue, reviewResults, onReply, files } = options;
   const notHere = () => Promise.reject(new Error('nothing is saved here'));
   const parts: ListenerDeps = {
     document,
@@ -223,15 +224,16 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,
-      ...(maxSteps === undefined ? {} : { maxSteps: () => maxSteps }),
+      ...(maxSteps && { maxSteps: () => maxSteps }),
     }),
     log: { info() {}, warn() {}, error() {} },
     rescue: (markdown) => rescued.push(markdown),
     onUsage: (_model, usage) => usages.push(usage),
     batchMs: 0,
-    ...(mayContinue ? { mayContinue } : {}),
-    ...(reviewResults === undefined ? {} : { reviewResults: () => reviewResults }),
-    ...(onReply ? { onReply } : {}),
+    mayContinue,
+    reviewResults: () => reviewResults === true,
+    onReply,
+    files,
   };
   const listener = new ChatListener(parts);
   return { document, model, listener, called, rescued, usages, abouts };
