@@ -152,7 +152,7 @@ export async function inspectFile(path: string): Promise<InspectedFile> {
     return { stats: found, head: buffer.subarray(0, bytesRead) };
   });
   const { types } = await detectMediaType({ bytes: head, uri: basename(path), block: 'file' });
-  return { stats, size: Number(stats.size), head, mimeType: types[0] ?? 'application/octet-stream' };
+  return { stats, size: Number(stats.size), head, mimeType: types[0] };
 }
 
 /** A multiple of three, so that pieces can be encoded as base64 without padding between them. */

@@ -56,20 +56,14 @@ export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
 }
 
 /** `Promise.withResolvers`, which Node 20 does not have. */
-export function deferred<T>(): Deferred<T> {
-  let resolve: Deferred<T>['resolve'] = () => {};
-  let reject: Deferred<T>['reject'] = () => {};
+export function deferred<T>() {
+  let resolve!: (value: T | PromiseLike<T>) => void;
+  let reject!: (reason: unknown) => void;
   const promise = new Promise<T>((onResolve, onReject) => {
     resolve = onResolve;
     reject = onReject;
   });
   return { promise, resolve, reject };
-}
-
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T | PromiseLike<T>) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 /** Like `unlessAborted`, but resolves to undefined on abort. For dialogs, which cannot be closed by code. */

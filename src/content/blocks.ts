@@ -11,7 +11,6 @@ import {
   checkSize,
   dataUrlType,
   detectMimeType,
-  firstType,
   InvalidBase64,
   isBytes,
   isCanonical,
@@ -113,7 +112,7 @@ function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri
 function textContents(text: string, { uri, mimeType, name = uri, ...limits }: EmbedOptions): TextContents {
   const size = Buffer.byteLength(text);
   if (size > 0) checkSize(size, limits);
-  const named = firstType(mediaByUri(name) ?? UNKNOWN);
+  const [named] = (mediaByUri(name) ?? UNKNOWN).types;
   return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
 }
 
@@ -247,6 +246,6 @@ async function describe(
   fileName = name,
 ): Promise<Pick<Payload, 'mimeType' | 'name' | 'uri'>> {
   if (mimeType) warnOfType(mimeType, { onWarning });
-  const detect = async () => firstType(await detectMediaType({ bytes, uri: fileName, block: 'file' }));
+  const detect = async () => (await detectMediaType({ bytes, uri: fileName, block: 'file' })).types[0];
   return { mimeType: mimeType || (await detect()), name, uri };
 }

@@ -1,7 +1,7 @@
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
 import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
 import { mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
-import { isTextType, type MediaType, mediaByType, UNKNOWN } from '../media/table.ts';
+import { isTextType, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 
 /** Plain base64 with padding, as MCP requires. */
@@ -92,7 +92,7 @@ export function detectMimeType(input: Bytes | string, filePath?: string, provide
   const declared = providedMimeType || (typeof input === 'string' ? dataUrlType(input) : undefined);
   if (declared) return declared;
   const named = mediaByUri(filePath) ?? (typeof input === 'string' ? mediaByUri(input) : undefined);
-  return firstType(sniffHead(headOf(input), named) ?? named ?? UNKNOWN);
+  return (sniffHead(headOf(input), named) ?? named ?? UNKNOWN).types[0];
 }
 
 export function dataUrlType(data: string): string | undefined {
@@ -103,10 +103,6 @@ export function dataUrlType(data: string): string | undefined {
 /** Checks the form only: `image/png`, `text/plain; charset=utf-8`. */
 export function isValidMimeType(mimeType: string): boolean {
   return typeof mimeType === 'string' && typeName(mimeType) !== undefined;
-}
-
-export function firstType({ types: [type] }: MediaType): string {
-  return type ?? OCTETS;
 }
 
 export function isTextual(mimeType: string | undefined): boolean {

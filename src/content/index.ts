@@ -21,27 +21,4 @@ export {
 } from './bytes.ts';
 export { fileToBase64, sanitizeFilePath } from './files.ts';
 export { normalizeResult } from './normalizeResult.ts';
-export type {
-  Annotations,
-  AudioContent,
-  AudioHint,
-  BinaryContent,
-  BinaryHint,
-  BlobContents,
-  Bytes,
-  ContentHint,
-  ContentInput,
-  ContentOptions,
-  DataInput,
-  EmbeddedResource,
-  EmbedOptions,
-  FileHint,
-  ImageContent,
-  ImageHint,
-  ResourceContents,
-  ResourceLink,
-  TextContent,
-  TextContents,
-  ToolResult,
-  ToolResultContent,
-} from './types.ts';
+export type * from './types.ts';

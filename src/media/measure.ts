@@ -50,17 +50,12 @@ interface MediaEnds {
 
 /** The duration of WAV, FLAC, OGG, MP3 and M4A or MP4; undefined for other formats. */
 export function durationSeconds(media: MediaEnds): number | undefined {
-  const seconds = firstResult([wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds], media);
-  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-}
-
-/** A reader that reaches the end of its bytes has no result: a DataView throws a RangeError there. */
-function firstResult<I, O>(readers: readonly ((input: I) => O | undefined)[], input: I): O | undefined {
-  for (const read of readers) {
+  for (const read of [wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds]) {
     try {
-      const result = read(input);
-      if (result !== undefined) return result;
+      const seconds = read(media);
+      if (seconds !== undefined) return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
     } catch (error) {
+      // At the end of its bytes a DataView throws, and the reader has no result.
       if (!(error instanceof RangeError)) throw error;
     }
   }

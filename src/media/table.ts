@@ -4,10 +4,10 @@ export interface MediaType {
   readonly extension: string;
   readonly kind: AssetKind;
   /** The usual MIME type first, then its synonyms. */
-  readonly types: readonly string[];
+  readonly types: readonly [string, ...string[]];
 }
 
-const media = (kind: AssetKind, extension: string, ...types: string[]): MediaType => ({
+const media = (kind: AssetKind, extension: string, ...types: MediaType['types']): MediaType => ({
   kind,
   extension,
   types,

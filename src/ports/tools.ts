@@ -36,14 +36,9 @@ export interface ToolInfo extends ToolName {
 
 export interface ToolList {
   readonly tools: readonly ToolInfo[];
-  readonly failures: readonly ServerFailure[];
+  readonly failures: readonly { readonly server: string; readonly reason: string }[];
   /** Usage instructions of servers, for the model. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
-}
-
-export interface ServerFailure {
-  readonly server: string;
-  readonly reason: string;
 }
 
 export interface ToolProgress {

@@ -243,7 +243,7 @@ async function detectHead(
   const digits = firstDigits(run);
   if (await signedType(digits, (run.length * 3) / 4)) return {};
   const unsigned = alone && isCanonical(run) ? detectUnsigned(Buffer.from(digits, 'base64')) : undefined;
-  return unsigned && declaredAs(unsigned);
+  return unsigned && { declared: unsigned.types[0] };
 }
 
 /** The type by its signature, if there are enough bytes to rule out an ordinary word. */
@@ -259,10 +259,6 @@ function firstDigits({ pieces }: Base64Run): string {
     if (digits.length >= HEAD_CHARS) break;
   }
   return digits.slice(0, HEAD_CHARS);
-}
-
-export function declaredAs({ types: [declared] }: MediaType): { readonly declared?: string } {
-  return defined({ declared });
 }
 
 function holds({ pieces }: Base64Run, ...signs: readonly string[]): boolean {

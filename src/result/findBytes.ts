@@ -5,14 +5,7 @@ import { sniffBytes } from '../media/sniff.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import {
-  declaredAs,
-  detectUnsigned,
-  type Found,
-  findBase64,
-  MIN_RUN_CHARS,
-  type Piece,
-} from './findBase64.ts';
+import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 
 /** A spilled string that decodes to neither a known format nor noise becomes text again. */
 async function recognizeSpill(spill: Spill): Promise<Piece> {
@@ -21,7 +14,7 @@ async function recognizeSpill(spill: Spill): Promise<Piece> {
   if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
   const type = detectUnsigned(spill.head);
   if (!type && spill.original) return spill.original();
-  return { ...found, ...declaredAs(type ?? UNKNOWN) };
+  return { ...found, declared: (type ?? UNKNOWN).types[0] };
 }
 
 export function foundIn(spill: Spill): Found {

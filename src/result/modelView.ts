@@ -2,19 +2,13 @@ import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
 
-export type ModelPart =
+type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly path: string; readonly mimeType: string };
 
-export interface AboutAsset {
-  readonly size: number;
-  readonly mimeType: string;
-}
-
 export interface ModelViewOptions {
-  readonly about: (path: string) => AboutAsset | undefined;
+  readonly about: (path: string) => { readonly size: number; readonly mimeType: string } | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
-  readonly maxImageBytes?: number;
   readonly template?: string;
 }
 
@@ -47,9 +41,8 @@ const SENT_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'
 function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): readonly ModelPart[] {
   const about = options.about(asset.path);
   const mimeType = about?.mimeType ?? typeByName(asset.path);
-  const { sendImages = 'auto', maxImageBytes = MAX_IMAGE_BYTES } = options;
-  const isSmall = about !== undefined && about.size > 0 && about.size <= maxImageBytes;
-  if (asset.kind === 'image' && sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
+  const isSmall = about !== undefined && about.size > 0 && about.size <= MAX_IMAGE_BYTES;
+  if (asset.kind === 'image' && options.sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
   const line = text(summarize(describeAsset(asset, mimeType, about), options.template));
@@ -91,7 +84,7 @@ function describeLink({ uri, name, mimeType, size }: LinkPart): string {
 
 function typeByName(path: string): string {
   const type = mediaByExtension(path.slice(path.lastIndexOf('.') + 1)) ?? UNKNOWN;
-  return type.types[0] ?? 'application/octet-stream';
+  return type.types[0];
 }
 
 function text(value: string): ModelPart {

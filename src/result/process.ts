@@ -48,11 +48,6 @@ export interface ResultOptions {
   readonly tool?: ToolName | undefined;
 }
 
-export interface ProcessDeps {
-  readonly assets: ResultAssets;
-  readonly files: SpilledFiles;
-}
-
 /**
  * Converts a tool result into parts, in the order of its blocks: one part per block, and after a text one more for each
  * file that was embedded in it. All files are saved when this resolves. Never rejects: a block that cannot be used
@@ -60,18 +55,21 @@ export interface ProcessDeps {
  */
 export async function processResult(
   result: unknown,
-  { assets, files }: ProcessDeps,
+  { assets, files }: { readonly assets: ResultAssets; readonly files: SpilledFiles },
   { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
 ): Promise<ToolResult> {
   const transformed = await applyTransform(result, transform, tool);
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
-  const saver = new ResultSaver({ assets, limits, files, context: { spills, rules: fields } });
+  const bytes = new ByteSaver(assets, files, limits.maxAssetBytes);
+  const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const structured = await saver.readStructured(raw.structured);
+  const extracted = await saver.readStructured(raw.structured);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
-  parts.push(...(await saver.saveStructured(structured, field(transformed.result, 'content'))));
+  parts.push(
+    ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
+  );
   const withAssets = parts.some((part) => part.kind === 'asset');
   return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
 }
@@ -116,20 +114,10 @@ export interface ResultLimits {
   readonly maxAssetBytes: number;
 }
 
-export interface ResultSaverDeps {
-  readonly assets: ResultAssets;
-  readonly limits: ResultLimits;
-  readonly files: SpilledFiles;
-  readonly context: ExtractContext;
-}
-
-interface Structured {
-  readonly value: unknown;
-  readonly extracted: ReadonlyMap<string, readonly Piece[]>;
-}
+type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
 /** Converts the blocks of one result into parts, and remembers them for the structured content. */
-export class ResultSaver {
+class ResultSaver {
   readonly #limits: ResultLimits;
   readonly #context: ExtractContext;
   readonly #bytes: ByteSaver;
@@ -137,17 +125,17 @@ export class ResultSaver {
   readonly #replaced = new Map<string, string>();
   readonly #texts: string[] = [];
 
-  constructor({ assets, limits, files, context }: ResultSaverDeps) {
+  constructor(bytes: ByteSaver, limits: ResultLimits, context: ExtractContext) {
+    this.#bytes = bytes;
     this.#limits = limits;
     this.#context = context;
-    this.#bytes = new ByteSaver({ assets, files, maxAssetBytes: limits.maxAssetBytes });
   }
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown): Promise<Structured> {
+  async readStructured(value: unknown): Promise<Extracted> {
     const extracted = await extractFromValue(value, this.#context);
-    for (const found of [...extracted.values()].flat().filter(isFound)) this.#bytes.announce(found);
-    return { value, extracted };
+    this.#bytes.announce([...extracted.values()].flat().filter(isFound));
+    return extracted;
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -161,7 +149,11 @@ export class ResultSaver {
   }
 
   /** Returns no part if the content only repeats the blocks. Assets that are in no block follow it. */
-  async saveStructured({ value, extracted }: Structured, content: unknown): Promise<readonly ResultPart[]> {
+  async saveStructured(
+    value: unknown,
+    extracted: Extracted,
+    content: unknown,
+  ): Promise<readonly ResultPart[]> {
     if (value === undefined || value === null) return [];
     const own: ResultPart[] = [];
     const replaced = new Map(this.#replaced);
