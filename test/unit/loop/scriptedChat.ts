@@ -125,6 +125,26 @@ export const breaksOff = (words: readonly string[], error: ModelFailure = failur
     throw error;
   };
 
+/** Text, then an open connection until it is stopped. */
+export const hangsAfter = (words: string): Answer =>
+  async function* ({ signal }) {
+    yield text(words);
+    await hang(signal);
+  };
+
+/** Text, then a change of the document once it contains the text, then the other events. */
+export const meanwhile = (
+  words: string,
+  act: (document: MemoryDocument) => void,
+  more: (asked: Asked) => Iterable<ModelEvent> | AsyncIterable<ModelEvent> = () => [finish()],
+): Answer =>
+  async function* (asked) {
+    yield text(words);
+    await asked.document.holds(words);
+    act(asked.document);
+    yield* more(asked);
+  };
+
 /** Hangs like an open connection until it is stopped. */
 export function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
@@ -237,6 +257,17 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
   };
   const listener = new ChatListener(parts);
   return { document, model, listener, called, rescued, usages, abouts };
+}
+
+/** Runs or resumes a chat to its end. */
+export async function play(
+  chat: string,
+  answers: readonly Answer[],
+  options: SceneOptions & { readonly how?: 'run' | 'resume' } = {},
+) {
+  const stage = scene(chat, answers, options);
+  const outcome = await stage.listener[options.how ?? 'run']();
+  return { ...stage, outcome, after: stage.document.text() };
 }
 
 export const HI = '# %% user\nHi\n';

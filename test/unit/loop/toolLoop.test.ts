@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { strictest } from '../../../src/chat/format/settings.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
@@ -7,6 +8,9 @@ import type { Approval } from '../../../src/ports/tools.ts';
 import { showMessages } from '../model/request/requests.ts';
 import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
 import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
+
+const secondRequest = ({ asked: [, second] }: ReturnType<typeof scene>['model']) =>
+  second ? showMessages(second.request) : '';
 
 describe('tool calls of the model', () => {
   it('run in parallel if they are read-only, with results in the order of the calls', async () => {
@@ -47,62 +51,54 @@ describe('tool calls of the model', () => {
       {
         callTool: async ({ tool, id }) => {
           order.push(`${tool} ${id} begins`);
-          await new Promise((resolve) => setImmediate(resolve));
+          await setImmediate();
           order.push(`${tool} ${id} ends`);
           return result('ok');
         },
       },
     );
     assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual(order, [
-      'read c1 begins',
-      'read c1 ends',
-      'write c2 begins',
-      'write c2 ends',
-      'write c3 begins',
-      'write c3 ends',
-    ]);
+    const calls = ['read c1', 'write c2', 'write c3'];
+    assert.deepEqual(
+      order,
+      calls.flatMap((each) => [`${each} begins`, `${each} ends`]),
+    );
   });
 
-  const told: Record<string, { calls: readonly ModelEvent[]; sees: RegExp; called: number }> = {
-    'a tool that does not exist': {
-      calls: [call('a__nope')],
-      sees: /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
-      called: 0,
-    },
-    'a tool whose name is no name': {
-      calls: [call('make it so')],
-      sees: /result c1 .*\n.*(no tool|no server).*Nothing was called/,
-      called: 0,
-    },
-    'arguments that are no JSON': {
-      calls: [call('a__read', '{"n": ')],
-      sees: /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
-      called: 0,
-    },
-    'arguments that are no object': {
-      calls: [call('a__read', '[1]')],
-      sees: /result c1 a__read.*\n.*one JSON object/,
-      called: 0,
-    },
-    'a tool that fails': {
-      calls: [call('a__fail')],
-      sees: /result c1 a__fail.*\n.*It failed: no paper\./,
-      called: 1,
-    },
-    'calls that share one id': {
-      calls: [call('a__read', '{"n":1}', 'same'), call('a__read', '{"n":2}', 'same')],
-      sees: /result c1 a__read\n.*\{"n":1\}\n *result c2 a__read\n.*\{"n":2\}/,
-      called: 2,
-    },
+  const told: Record<string, [calls: readonly ModelEvent[], sees: RegExp, called: number]> = {
+    'a tool that does not exist': [
+      [call('a__nope')],
+      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
+      0,
+    ],
+    'a tool with an invalid name': [
+      [call('make it so')],
+      /result c1 .*\n.*(no tool|no server).*Nothing was called/,
+      0,
+    ],
+    'arguments that are not JSON': [
+      [call('a__read', '{"n": ')],
+      /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
+      0,
+    ],
+    'arguments that are not an object': [
+      [call('a__read', '[1]')],
+      /result c1 a__read.*\n.*one JSON object/,
+      0,
+    ],
+    'a tool that fails': [[call('a__fail')], /result c1 a__fail.*\n.*It failed: no paper\./, 1],
+    'calls that share one id': [
+      [call('a__read', '{"n":1}', 'same'), call('a__read', '{"n":2}', 'same')],
+      /result c1 a__read\n.*\{"n":1\}\n *result c2 a__read\n.*\{"n":2\}/,
+      2,
+    ],
   };
-  for (const [name, { calls, sees, called: times }] of Object.entries(told)) {
+  for (const [name, [calls, sees, times]] of Object.entries(told)) {
     it(`${name}: the model gets the result and continues`, async () => {
       const { document, listener, called, model } = scene(HI, [makes(...calls), says('I see.')]);
       assert.deepEqual(await listener.run(), OK);
       assert.equal(called.length, times);
-      const [, second] = model.asked;
-      assert.match(second ? showMessages(second.request) : '', sees);
+      assert.match(secondRequest(model), sees);
       assert.ok(document.text().endsWith(`${TURN('I see.')}\n# %% user\n`), document.text());
     });
   }
@@ -125,8 +121,7 @@ describe('tool calls of the model', () => {
     });
     assert.deepEqual(await listener.run(), OK);
     assert.equal(called.length, 0);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /The user declined the call: not on a Sunday/);
+    assert.match(secondRequest(model), /The user declined the call: not on a Sunday/);
   });
 
   it('a cancelled call stays pending, and nothing more runs', async () => {
@@ -158,7 +153,7 @@ describe('tool calls of the model', () => {
         return { kind: 'allow' };
       },
       callTool: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         return result('precious');
       },
     });
@@ -190,8 +185,7 @@ describe('tool calls of the model', () => {
     ]);
     await listener.run();
     assert.equal(called.length, 0);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /does not allow the tool a\.write/);
+    assert.match(secondRequest(model), /does not allow the tool a\.write/);
   });
 });
 
@@ -231,8 +225,7 @@ describe('a run of many steps', () => {
     // The user edits the result and runs again.
     document.type((chat) => chat.replace('```\n{}\n```', 'less'));
     assert.deepEqual(await listener.run(), OK);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /result c1 a__read\n.*less/);
+    assert.match(secondRequest(model), /result c1 a__read\n.*less/);
   });
 });
 
