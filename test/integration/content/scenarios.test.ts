@@ -10,14 +10,15 @@ import { type CallToolResult, Client, type ProgressCallback } from '@modelcontex
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MAX_SIZE } from '../../../src/content/index.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { pngOfSize, SAMPLES } from '../../unit/content/samples.ts';
 import { openSession, type SentResult } from '../helpers/connect.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const picture = (mimeType: string, bytes: Uint8Array) => ({ type: 'image', mimeType, data: base64(bytes) });
 const PNG = picture('image/png', SAMPLES.png());
+const MP3 = { type: 'audio', data: base64(SAMPLES.mp3()), mimeType: 'audio/mpeg' };
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const uriOf = (bytes: Uint8Array, name: string) => `content://sha256-${sha256(bytes).slice(0, 16)}/${name}`;
 
@@ -25,9 +26,9 @@ function resource(mimeType: string, bytes: Uint8Array, name: string) {
   return { type: 'resource', resource: { uri: uriOf(bytes, name), mimeType, blob: base64(bytes) } };
 }
 
-const folder = createTemporaryFolder();
-const inside = join(folder.path, 'served');
-const outside = join(folder.path, 'elsewhere');
+const folder = temporaryFolder({ after });
+const inside = join(folder, 'served');
+const outside = join(folder, 'elsewhere');
 const UNSIGNED = Buffer.from('no signature at all');
 
 before(async () => {
@@ -39,7 +40,6 @@ before(async () => {
   await writeFile(join(inside, 'nameless'), SAMPLES.png());
   await writeFile(join(outside, 'chart.png'), SAMPLES.png());
 });
-after(() => folder[Symbol.dispose]());
 
 for (const sdk of ['1', '2']) {
   describe(`a server of SDK ${sdk} with filechat/content`, () => {
@@ -77,25 +77,65 @@ for (const sdk of ['1', '2']) {
       return content[0]?.type === 'text' ? content[0].text : '';
     };
 
-    it('1: a PNG in a Buffer is an image block', async () => {
-      assert.deepEqual(await blocks('png'), [PNG]);
-    });
+    const returned: Record<string, [tool: string, block: object, given?: Record<string, unknown>]> = {
+      '1: a PNG in a Buffer is an image block': ['png', PNG],
+      '2: the type of a JPEG in a Uint8Array is detected': ['jpeg', picture('image/jpeg', SAMPLES.jpg())],
+      '3: base64 with an explicit type is sent as it is': ['explicit', PNG],
+      '4: a file is read, and its type is detected': ['file', PNG, { path: './image.png' }],
+      '5: a PDF in a Buffer is a resource with blob, which MCP has for bytes': [
+        'pdf',
+        resource('application/pdf', SAMPLES.pdf(), 'file.pdf'),
+      ],
+      '8: the extension decides where the bytes have no signature': [
+        'file',
+        picture('image/gif', UNSIGNED),
+        { path: './chart.gif' },
+      ],
+      '9: the bytes decide where there is no extension': ['file', PNG, { path: 'nameless' }],
+      '10: WebP': ['webp', picture('image/webp', SAMPLES.webp())],
+      '11: GIF': ['gif', picture('image/gif', SAMPLES.gif())],
+      '12: an MP3 is audio of the registered type': ['mp3', MP3],
+      '12: an MP3 has another type if its author says so': ['named_mp3', { ...MP3, mimeType: 'audio/mp3' }],
+      '13: a ZIP is a resource with blob': ['zip', resource('application/zip', SAMPLES.zip(), 'file.zip')],
+      '18: bytes without type, name and signature are octets': [
+        'unknown',
+        resource('application/octet-stream', Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]), 'file.bin'),
+      ],
+      '24: of a data: URL only the bytes are sent': ['data_url', PNG],
+      '26: an absolute path is used as it is where no folder is given': [
+        'absolute',
+        PNG,
+        { path: join(outside, 'chart.png') },
+      ],
+    };
+    for (const [name, [tool, block, given]] of Object.entries(returned)) {
+      it(name, async () => assert.deepEqual(await blocks(tool, given), [block]));
+    }
 
-    it('2: a JPEG in a Uint8Array is told by its bytes', async () => {
-      assert.deepEqual(await blocks('jpeg'), [picture('image/jpeg', SAMPLES.jpg())]);
-    });
-
-    it('3: base64 with an explicit type goes through as it is', async () => {
-      assert.deepEqual(await blocks('explicit'), [PNG]);
-    });
-
-    it('4: a file is read, and its type is found', async () => {
-      assert.deepEqual(await blocks('file', { path: './image.png' }), [PNG]);
-    });
-
-    it('5: a PDF in a Buffer is a resource with blob, which MCP has for bytes', async () => {
-      assert.deepEqual(await blocks('pdf'), [resource('application/pdf', SAMPLES.pdf(), 'file.pdf')]);
-    });
+    const failed: Record<string, [tool: string, message: string, given?: Record<string, unknown>]> = {
+      '16: a missing file is an error that names it': [
+        'file',
+        "Failed to read file './nonexistent.png': File not found: ./nonexistent.png. Check that the path is correct and the file exists.",
+        { path: './nonexistent.png' },
+      ],
+      '17: invalid base64 is an error': [
+        'bad_base64',
+        'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.',
+      ],
+      '20: no bytes are an error': ['empty', 'Cannot convert empty buffer: there is nothing in it to send.'],
+      '22: a missing resource is an error in a tool': [
+        'own_resource',
+        'Resource not found: unknown://resource',
+        { path: 'unknown://resource' },
+      ],
+      '23: more than 50 MB are an error': [
+        'too_large',
+        `File too large: ${MAX_SIZE + 1} bytes (max: ${MAX_SIZE}). Consider reducing image quality or splitting into smaller files.`,
+      ],
+    };
+    for (const [name, [tool, message, given]] of Object.entries(failed)) {
+      it(name, async () => assert.equal(await failure(tool, given), message));
+    }
 
     it('6: text and images of a whole result stay, in their order', async () => {
       const result = await call('mixed');
@@ -110,44 +150,13 @@ for (const sdk of ['1', '2']) {
 
     it('7: resources of bytes, text and JSON are read as blob and as text', async () => {
       const read = async (uri: string) => (await client.readResource({ uri })).contents;
-      assert.deepEqual(await read('img://logo'), [
+      for (const contents of [
         { uri: 'img://logo', mimeType: 'image/png', blob: base64(SAMPLES.png()) },
-      ]);
-      assert.deepEqual(await read('doc://manual'), [
         { uri: 'doc://manual', mimeType: 'application/pdf', blob: base64(SAMPLES.pdf()) },
-      ]);
-      assert.deepEqual(await read('doc://readme'), [
         { uri: 'doc://readme', mimeType: 'text/plain', text: 'Read me.' },
-      ]);
-      assert.deepEqual(await read('config://settings'), [
         { uri: 'config://settings', mimeType: 'application/json', text: '{\n  "dark": true\n}' },
-      ]);
-    });
-
-    it('8: where the bytes say nothing, the extension does', async () => {
-      assert.deepEqual(await blocks('file', { path: './chart.gif' }), [picture('image/gif', UNSIGNED)]);
-    });
-
-    it('9: where there is no extension, the bytes do', async () => {
-      assert.deepEqual(await blocks('file', { path: 'nameless' }), [PNG]);
-    });
-
-    it('10: WebP', async () => {
-      assert.deepEqual(await blocks('webp'), [picture('image/webp', SAMPLES.webp())]);
-    });
-
-    it('11: GIF', async () => {
-      assert.deepEqual(await blocks('gif'), [picture('image/gif', SAMPLES.gif())]);
-    });
-
-    it('12: an MP3 is sound, of the registered type unless its author says another', async () => {
-      const sound = { type: 'audio', data: base64(SAMPLES.mp3()) };
-      assert.deepEqual(await blocks('mp3'), [{ ...sound, mimeType: 'audio/mpeg' }]);
-      assert.deepEqual(await blocks('named_mp3'), [{ ...sound, mimeType: 'audio/mp3' }]);
-    });
-
-    it('13: a ZIP is a resource with blob', async () => {
-      assert.deepEqual(await blocks('zip'), [resource('application/zip', SAMPLES.zip(), 'file.zip')]);
+      ])
+        assert.deepEqual(await read(contents.uri), [contents]);
     });
 
     it('14: 5 MB arrive whole', async () => {
@@ -161,33 +170,10 @@ for (const sdk of ['1', '2']) {
         assert.deepEqual(await blocks('text', { text }), [{ type: 'text', text }]);
     });
 
-    it('16: a file that is not there is an error that names it', async () => {
-      assert.equal(
-        await failure('file', { path: './nonexistent.png' }),
-        "Failed to read file './nonexistent.png': File not found: ./nonexistent.png. Check that the path is correct and the file exists.",
-      );
-    });
-
-    it('17: invalid base64 is an error', async () => {
-      assert.equal(
-        await failure('bad_base64'),
-        'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.',
-      );
-    });
-
-    it('18: bytes without type, name and signature are octets', async () => {
-      const bytes = Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]);
-      assert.deepEqual(await blocks('unknown'), [resource('application/octet-stream', bytes, 'file.bin')]);
-    });
-
     it('19: a type that nobody knows is sent, with a warning', async () => {
       const result = await call('strange_type');
       assert.deepEqual(result.content, [{ ...PNG, mimeType: 'image/xyz-invalid' }]);
       assert.match(JSON.stringify(result._meta), /Unsupported MIME type: image\/xyz-invalid/);
-    });
-
-    it('20: no bytes are an error', async () => {
-      assert.match(await failure('empty'), /^Cannot convert empty buffer/);
     });
 
     it('21: null and undefined are errors', async () => {
@@ -195,15 +181,11 @@ for (const sdk of ['1', '2']) {
         assert.match(await failure('nothing', { text }), /^Invalid result/);
     });
 
-    it('22: a resource that is not there is an error, in a tool and for the client', async () => {
-      assert.equal(
-        await failure('own_resource', { path: 'unknown://resource' }),
-        'Resource not found: unknown://resource',
-      );
+    it('22: a missing resource is an error for the client', async () => {
       await assert.rejects(client.readResource({ uri: 'unknown://resource' }), /not found/i);
     });
 
-    it('23: 50 MB arrive whole, with a warning; one byte more is an error', {
+    it('23: 50 MB arrive whole, with a warning', {
       timeout: 120_000,
     }, async () => {
       // The SDK's client gives up at 10 MiB, so it is ours that reads this one.
@@ -221,24 +203,12 @@ for (const sdk of ['1', '2']) {
       } finally {
         await session.close();
       }
-      assert.equal(
-        await failure('too_large'),
-        `File too large: ${MAX_SIZE + 1} bytes (max: ${MAX_SIZE}). Consider reducing image quality or splitting into smaller files.`,
-      );
-    });
-
-    it('24: of a data: URL only the bytes are sent', async () => {
-      assert.deepEqual(await blocks('data_url'), [PNG]);
     });
 
     it('25: a relative path counts from basePath and does not leave it', async () => {
       assert.deepEqual(await blocks('file', { path: './images/chart.png' }), [PNG]);
       for (const path of ['../elsewhere/chart.png', join(outside, 'chart.png')])
         assert.equal(await failure('file', { path }), `Path traversal detected: ${path}`);
-    });
-
-    it('26: an absolute path is used as it is where no folder is given', async () => {
-      assert.deepEqual(await blocks('absolute', { path: join(outside, 'chart.png') }), [PNG]);
     });
 
     it('27: calls at the same time each get their own', async () => {
