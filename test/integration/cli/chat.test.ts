@@ -22,16 +22,7 @@ import {
 } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
-const RUN = [
-  'run',
-  'a.chat.md',
-  '--models',
-  'models.json',
-  '--servers',
-  MCP_JSON,
-  '--approve',
-  'auto',
-] as const;
+const RUN = `run a.chat.md --models models.json --servers ${MCP_JSON} --approve auto`.split(' ');
 process.env['FILECHAT_KEY_IT'] = KEY;
 
 async function createChatFolder(

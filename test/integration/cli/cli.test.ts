@@ -10,6 +10,7 @@ import { isAlive } from '../helpers/serving.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CHAT = ['--chat', 'a.chat.md'] as const;
+const MIXED = ['call', 'sample.mixed'] as const;
 
 describe('filechat tools', () => {
   it('lists SERVER.TOOL with a description, and leaves no process behind', async (t) => {
@@ -176,18 +177,10 @@ describe('wrong usage', () => {
     ['tools without --servers', ['tools'], /--servers/],
     ['call without a tool', ['call', ...CHAT, ...SERVERS], /SERVER\.TOOL/],
     ['call of something that is no tool', ['call', 'mixed', ...CHAT, ...SERVERS], /“mixed”/],
-    [
-      'call with --args that are not JSON',
-      ['call', 'sample.mixed', '--args', '{', ...CHAT, ...SERVERS],
-      /--args/,
-    ],
-    [
-      'call with --args that are no object',
-      ['call', 'sample.mixed', '--args', '[1]', ...CHAT, ...SERVERS],
-      /--args/,
-    ],
-    ['call without --chat', ['call', 'sample.mixed', ...SERVERS], /--chat/],
-    ['call without --servers', ['call', 'sample.mixed', ...CHAT], /--servers/],
+    ['call with --args that are not JSON', [...MIXED, '--args', '{', ...CHAT, ...SERVERS], /--args/],
+    ['call with --args that are not an object', [...MIXED, '--args', '[1]', ...CHAT, ...SERVERS], /--args/],
+    ['call without --chat', [...MIXED, ...SERVERS], /--chat/],
+    ['call without --servers', [...MIXED, ...CHAT], /--servers/],
     ['run without a file', ['run', ...SERVERS], /FILE/],
     ['run with a second file', ['run', 'a.chat.md', 'b.chat.md'], /b\.chat\.md/],
     ['run with an unknown approval', ['run', 'a.chat.md', '--approve', 'never'], /--approve/],

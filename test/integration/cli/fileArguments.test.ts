@@ -36,16 +36,8 @@ async function createFiles(t: TestContext): Promise<Files> {
     ...cli,
     called: () => (existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : []),
     measure: async (tool, args, ...more) => {
-      const { code, stdout, stderr } = await cli.run(
-        'call',
-        `files.${tool}`,
-        '--args',
-        JSON.stringify(args),
-        '--chat',
-        CHAT,
-        ...SERVERS,
-        ...more,
-      );
+      const given = ['--args', JSON.stringify(args), '--chat', CHAT, ...SERVERS, ...more];
+      const { code, stdout, stderr } = await cli.run('call', `files.${tool}`, ...given);
       const json = /^\{"size".*\}$/m.exec(stdout)?.[0];
       return { code, stderr, measured: json === undefined ? undefined : JSON.parse(json) };
     },

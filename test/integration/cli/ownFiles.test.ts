@@ -67,6 +67,11 @@ function configureServers({ path }: CliFolder) {
   };
 }
 
+async function saveImage({ path }: CliFolder): Promise<void> {
+  await mkdir(join(path, 'cmdassets'));
+  await writeFile(join(path, 'cmdassets', IMAGE), PNG);
+}
+
 function resultsIn({ messages }: ChatCompletionRequest): readonly string[] {
   return messages
     .filter(({ role }) => role === 'tool')
@@ -165,13 +170,8 @@ describe('a file that a model was only told of', () => {
       assert.deepEqual(
         audit
           .filter(({ server }) => server === 'filechat')
-          .map(({ kind, name: tool, consent, outcome }) => [kind, tool, consent, outcome]),
-        ['list_assets', ...windows.map(() => 'read_asset')].map((tool) => [
-          'call',
-          tool,
-          'commandLine',
-          'ok',
-        ]),
+          .map(({ kind, name: tool, consent, outcome }) => [kind, tool, consent, outcome].join(' ')),
+        ['list_assets', ...windows.map(() => 'read_asset')].map((tool) => `call ${tool} commandLine ok`),
       );
     });
   }
@@ -218,8 +218,7 @@ describe('a file that a model was only told of', () => {
     const cli = await createScripted(t, (results) =>
       results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${IMAGE}` } } : 'A dot.',
     );
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
+    await saveImage(cli);
     checkEnd(await cli.converse('--approve', 'auto'), { code: 0 });
     assert.deepEqual(await listAssets(cli.path), [`cmdassets/${IMAGE}`]);
     assert.match(
@@ -233,47 +232,22 @@ describe('a file that a model was only told of', () => {
 });
 
 describe('the tools of which a model is told', () => {
-  const cases: readonly {
-    readonly name: string;
-    readonly chat?: string;
-    readonly servers?: object;
-    readonly asset?: boolean;
-    readonly own: readonly string[];
-  }[] = [
-    { name: 'none where there is no server and no file', own: [] },
-    { name: 'ours where there is a file', asset: true, own: OWN_TOOLS },
-    { name: 'ours where there is a server', servers: {}, own: OWN_TOOLS },
-    {
-      name: 'not ours where the chat names other servers',
-      servers: {},
-      asset: true,
-      chat: 'servers: [files]',
-      own: [],
-    },
-    { name: 'ours where the chat names us', chat: 'servers: [filechat]', own: OWN_TOOLS },
-    {
-      name: 'those that the chat allows',
-      servers: {},
-      chat: 'tools: [filechat.read_asset, files.measure]',
-      own: ['filechat__read_asset'],
-    },
-    {
-      name: 'not ours where the chat allows others',
-      asset: true,
-      servers: {},
-      chat: 'tools: ["files.*"]',
-      own: [],
-    },
-  ];
-  for (const { name, chat, servers, asset, own } of cases) {
+  const READ = 'filechat__read_asset';
+  const cases: Record<string, [given: string, own: readonly string[], settings?: string]> = {
+    'none where there is no server and no file': ['', []],
+    'the built-in ones where there is a file': ['asset', OWN_TOOLS],
+    'the built-in ones where there is a server': ['servers', OWN_TOOLS],
+    'no built-in ones where the chat names other servers': ['servers asset', [], 'servers: [files]'],
+    'the built-in ones where the chat names them': ['', OWN_TOOLS, 'servers: [filechat]'],
+    'those that the chat allows': ['servers', [READ], 'tools: [filechat.read_asset, files.measure]'],
+    'no built-in ones where the chat allows others': ['servers asset', [], 'tools: ["files.*"]'],
+  };
+  for (const [name, [given, own, settings]] of Object.entries(cases)) {
     it(name, async (t) => {
       const cli = await createScripted(t, () => 'Hello.');
-      if (chat !== undefined) await cli.write(CHAT, `---\n${chat}\n---\n# %% user\nGo!\n`);
-      if (asset) {
-        await mkdir(join(cli.path, 'cmdassets'));
-        await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
-      }
-      checkEnd(await cli.converse(...(servers ? SERVERS : [])), { code: 0 });
+      if (settings) await cli.write(CHAT, `---\n${settings}\n---\n# %% user\nGo!\n`);
+      if (given.includes('asset')) await saveImage(cli);
+      checkEnd(await cli.converse(...(given.includes('servers') ? SERVERS : [])), { code: 0 });
       assert.deepEqual(
         toolsIn(cli.bodies[0]).filter((each) => each.startsWith('filechat__')),
         own,
@@ -291,8 +265,7 @@ describe('the tools of which a model is told', () => {
 
   it('the tour is told of none', async (t) => {
     const cli = await createCliFolder(t);
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
+    await saveImage(cli);
     await cli.write(CHAT, '# %% user\nWhich tools are there?\n');
     checkEnd(await cli.run('run', CHAT, '--model', 'tour'), { code: 0 });
     assert.doesNotMatch(await cli.read(CHAT), /list_assets/);
@@ -359,20 +332,11 @@ describe('filechat call and filechat run without --servers', () => {
   it('look into --root too, and read text but no image of another folder', async (t) => {
     const cli = await createCliFolder(t);
     await mkdir(join(cli.path, 'own'));
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', IMAGE), PNG);
+    await saveImage(cli);
     await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${IMAGE})\n`);
+    const places = ['--chat', 'own/a.chat.md', '--root', '.'];
     const call = (tool: string, args: object) =>
-      cli.run(
-        'call',
-        `filechat.${tool}`,
-        '--args',
-        JSON.stringify(args),
-        '--chat',
-        'own/a.chat.md',
-        '--root',
-        '.',
-      );
+      cli.run('call', `filechat.${tool}`, '--args', JSON.stringify(args), ...places);
     const { stdout } = checkEnd(await call('search_chats', { query: 'elsewhere' }), { code: 0 });
     assert.match(stdout, /filechat:\/\/other\.chat\.md/);
     const text = checkEnd(await call('read_asset', { uri: 'filechat://other.chat.md' }), { code: 0 });

@@ -5,18 +5,17 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import * as content from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { PNG_BASE64 } from '../../kit/png.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const run = promisify(execFile);
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /** Prints the names that the package gives, and an image block. */
 const USER = `
 import * as content from 'filechat/content';
-const image = await content.toImageContent(Buffer.from('${PNG}', 'base64'));
+const image = await content.toImageContent(Buffer.from('${PNG_BASE64}', 'base64'));
 console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
 `;
 
@@ -42,15 +41,14 @@ export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
 `;
 
 describe('the npm package', () => {
-  const folder = createTemporaryFolder();
+  const folder = temporaryFolder({ after });
   let files: readonly string[];
   before(async () => {
-    const packed = await packFilechat(folder.path);
+    const packed = await packFilechat(folder);
     files = packed.files;
-    await installFilechat(folder.path, packed.tarball);
-    await linkPackages(folder.path, ['@types/node']);
+    await installFilechat(folder, packed.tarball);
+    await linkPackages(folder, ['@types/node']);
   });
-  after(() => folder[Symbol.dispose]());
 
   it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
     const unexpected =
@@ -59,25 +57,20 @@ describe('the npm package', () => {
       files.filter((path) => unexpected.test(path)),
       [],
     );
-    for (const path of [
-      'README.md',
-      'dist/cli.js',
-      'dist/assets-server.js',
-      'dist/content.js',
-      'dist/content/index.d.ts',
-    ])
+    const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
+    for (const path of ['README.md', ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });
 
   for (const [where, cwd] of [
-    ['a project that has installed it', () => folder.path],
+    ['a project that has installed it', () => folder],
     ['this repository, by its own name', () => repositoryPath('.')],
   ] as const) {
     it(`gives filechat/content to ${where}`, async () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', USER], { cwd: cwd() });
       const { names, image } = JSON.parse(stdout);
       assert.deepEqual(names, Object.keys(content).sort());
-      assert.deepEqual(image, { type: 'image', data: PNG, mimeType: 'image/png' });
+      assert.deepEqual(image, { type: 'image', data: PNG_BASE64, mimeType: 'image/png' });
     });
   }
 
@@ -86,20 +79,14 @@ describe('the npm package', () => {
     { module: 'esnext', moduleResolution: 'bundler' },
   ] as const) {
     it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
-      await writeFile(join(folder.path, 'user.ts'), TYPED_USER);
-      const options = {
-        target: 'es2023',
-        lib: ['es2023'],
-        types: ['node'],
-        skipLibCheck: false,
-        ...resolution,
-      };
-      assert.equal(await typeCheck(folder.path, ['user.ts'], options), '');
+      await writeFile(join(folder, 'user.ts'), TYPED_USER);
+      const options = { target: 'es2023', lib: ['es2023'], types: ['node'], skipLibCheck: false };
+      assert.equal(await typeCheck(folder, ['user.ts'], { ...options, ...resolution }), '');
     });
   }
 
   it('has a command line that finds all its parts', async () => {
-    const cli = join(folder.path, 'node_modules/filechat/dist/cli.js');
+    const cli = join(folder, 'node_modules/filechat/dist/cli.js');
     const { stdout } = await run(process.execPath, [cli, '--help']);
     assert.match(stdout, /filechat/);
   });

@@ -9,9 +9,9 @@ import { encodePng } from '../../../samples/server/encode/png.ts';
 import { writeReport } from '../../../samples/server/report.ts';
 import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
 import * as content from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
-import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
 
 const page = await readFile(repositoryPath('src/content/README.md'), 'utf8');
 const FENCE = /^```(.*)\n([\s\S]*?)^```$/gm;
@@ -44,12 +44,12 @@ export const speak = (_text: string) => bytes('speech.wav');
 export const readSales = async () => ${JSON.stringify(SALES)};
 `;
 
-const folder = createTemporaryFolder();
-const project = join(folder.path, 'project');
+const folder = temporaryFolder({ after });
+const project = join(folder, 'project');
 
 before(async () => {
   await mkdir(join(project, 'reports', 'old.pdf'), { recursive: true });
-  const { tarball } = await packFilechat(folder.path);
+  const { tarball } = await packFilechat(folder);
   await installFilechat(project, tarball);
   await linkPackages(project, ['@modelcontextprotocol/sdk', '@types/node', 'zod']);
   const files = new Map<string, string | Uint8Array>([
@@ -62,7 +62,6 @@ before(async () => {
   ]);
   for (const [name, text] of files) await writeFile(join(project, name), text);
 });
-after(() => folder[Symbol.dispose]());
 
 describe('the page for tool authors', () => {
   it('has no code that is not run, but a line for the terminal', () => {
