@@ -19,6 +19,7 @@ import {
   startMock,
   startRawServer,
   startRecorder,
+  textsOf,
 } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
@@ -184,10 +185,3 @@ describe('filechat run with a model', () => {
     assert.equal(await cli.read('a.chat.md'), '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
   });
 });
-
-function textsOf(value: unknown): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = 'text' in value && typeof value.text === 'string' ? [value.text] : [];
-  const content = 'content' in value && typeof value.content === 'string' ? [value.content] : [];
-  return [...own, ...content, ...Object.values(value).flatMap(textsOf)];
-}

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
-import { beginStream, type Cleanup, startRawServer, toEvent } from './modelServer.ts';
+import type { Cleanup } from '../../kit/folder.ts';
+import { beginStream, startRawServer, toEvent } from './modelServer.ts';
 
 export const QUESTION = '---\nservers: [noting]\n---\n# %% user\nNote some numbers.\n';
 export const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL'] as const;
