@@ -40,6 +40,15 @@ export function field(value: unknown, key: string): unknown {
     : undefined;
 }
 
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Parses JSON with comments, trailing commas and a byte order mark. Throws a SyntaxError like JSON.parse; its position
  * is valid in the given text, because comments and commas are replaced by spaces.

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../base/base64.ts';
-import { defined, field, isObject, mapStrings } from '../base/json.ts';
+import { defined, field, isObject, mapStrings, parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
@@ -201,12 +201,7 @@ const MAX_PARSED_CHARS = 4_000_000;
 /** `findFields` for JSON text. Keeps the text around the matches unchanged. */
 export function findFieldsInText(json: string, rules: readonly FieldRule[]): readonly (string | FieldHit)[] {
   if (rules.length === 0 || json.length > MAX_PARSED_CHARS || !/^\s*[[{]/.test(json)) return [json];
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return [json];
-  }
+  const value = parseJson(json);
   let pieces: readonly (string | FieldHit)[] = [json];
   for (const hit of new Map(findFields(value, rules).map((each) => [each.data, each])).values()) {
     pieces = pieces.flatMap((piece) => (typeof piece === 'string' ? cutOut(piece, hit) : [piece]));

@@ -1,7 +1,13 @@
-import { defined } from '../base/json.ts';
+import { defined, parseJson } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import type { Turn } from '../chat/format/chat.ts';
-import { escapeMarkers, restoreInvisible, showInvisible, unescapeMarkers } from '../chat/format/escape.ts';
+import {
+  decodePercent,
+  escapeMarkers,
+  restoreInvisible,
+  showInvisible,
+  unescapeMarkers,
+} from '../chat/format/escape.ts';
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -145,17 +151,8 @@ export function previewText(text: string): string {
 export function detectTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return detectMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
-}
-
-function looksLikeJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const isJson = /^\s*[[{]/.test(text) && parseJson(text) !== undefined;
+  return detectMarkup(text) ?? mediaByExtension(isJson ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 /** The inverse of `renderToolResult`. Anything else in the body, such as manual edits, is read as text. */
@@ -285,16 +282,8 @@ function readAssetLink(line: string): Asset | undefined {
   if (!match) return undefined;
   const [, bang, kind, number, name, target = ''] = match;
   if ((bang === '!') !== (kind === 'image')) return undefined;
-  const asset = { kind: kind as AssetKind, number: Number(number), path: decodeTarget(target) };
+  const asset = { kind: kind as AssetKind, number: Number(number), path: decodePercent(target) };
   return name === undefined ? asset : { ...asset, name };
-}
-
-function decodeTarget(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { messageOf } from '../base/errors.ts';
-import { defined, field, mapStrings, sameJson } from '../base/json.ts';
+import { defined, field, mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -267,11 +267,8 @@ function isRepeated(structured: unknown, blocks: readonly unknown[]): boolean {
 
 function withParsed(value: unknown): readonly unknown[] {
   if (typeof value !== 'string' || !/^\s*["[{\d-]|^\s*(?:true|false|null)\s*$/.test(value)) return [value];
-  try {
-    return [value, JSON.parse(value)];
-  } catch {
-    return [value];
-  }
+  const parsed = parseJson(value);
+  return parsed === undefined ? [value] : [value, parsed];
 }
 
 /** Libraries wrap a plain return value as `{ "result": … }`. */

@@ -1,5 +1,6 @@
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import type {
@@ -149,10 +150,6 @@ const MAX_FORMATTED_CHARS = 100_000;
 /** Formats JSON that is on one line, if that changes only its white space. */
 export function formatJson(text: string): string {
   if (text.length > MAX_FORMATTED_CHARS || text.includes('\n')) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
 }
