@@ -25,7 +25,7 @@ function stage(chat: string, { answer = { kind: 'allow' }, during, whileAsked, f
       during?.(document);
       return undefined;
     },
-    ...(files && { files }),
+    files,
   });
   return { ...rest, document, asked };
 }
