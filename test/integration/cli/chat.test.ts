@@ -28,13 +28,21 @@ process.env['FILECHAT_KEY_IT'] = KEY;
 
 async function createChatFolder(
   t: TestContext,
-  { provider, url, chat }: { provider: SdkProvider; url: string; chat: string },
+  provider: SdkProvider,
+  url: string,
+  chat = '# %% user\nHi\n',
 ): Promise<CliFolder> {
   const cli = await createCliFolder(t);
   const { name: _name, ...model } = configFor(provider, url);
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write('a.chat.md', chat);
   return cli;
+}
+
+async function startSaying(t: TestContext, content: string): Promise<LLMock> {
+  const mock = await startMock(t);
+  mock.on({ predicate: () => true }, { content });
+  return mock;
 }
 
 /** The model calls the chart tool, and then says something about what came. */
@@ -62,7 +70,7 @@ describe('filechat run with a model', () => {
       const mock = await startMock(t);
       scriptLoop(mock);
       const { url, bodies } = await startRecorder(t, mock.url);
-      const cli = await createChatFolder(t, { provider, url, chat: '# %% user\nPlot 3, 5, 8.\n' });
+      const cli = await createChatFolder(t, provider, url, '# %% user\nPlot 3, 5, 8.\n');
       const end = await cli.run(...RUN);
       const chat = await cli.read('a.chat.md');
       checkEnd(end, { code: 0 });
@@ -80,9 +88,8 @@ describe('filechat run with a model', () => {
   }
 
   it('a second run of a chat that is answered asks nobody', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Hello.' });
-    const cli = await createChatFolder(t, { provider: 'anthropic', url: mock.url, chat: '# %% user\nHi\n' });
+    const mock = await startSaying(t, 'Hello.');
+    const cli = await createChatFolder(t, 'anthropic', mock.url);
     await cli.run(...RUN);
     const { stderr } = checkEnd(await cli.run(...RUN), { code: 1 });
     assert.match(stderr, /your turn/);
@@ -100,7 +107,7 @@ describe('filechat run with a model', () => {
         connection.response.write(beginning('anthropic'), () => written.resolve());
         void connection.closed.then(closed.resolve);
       });
-      const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
+      const cli = await createChatFolder(t, 'anthropic', url);
       const running = cli.start(RUN);
       await written.promise;
       await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
@@ -118,22 +125,20 @@ describe('filechat run with a model', () => {
   );
 
   it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Guten Tag.' });
+    const mock = await startSaying(t, 'Guten Tag.');
     const chat =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat });
+    const cli = await createChatFolder(t, 'openai-chat', mock.url, chat);
     checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
 
   it('a reply that was cut goes on in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Hello world.' });
+    const mock = await startSaying(t, 'Hello world.');
     const cut =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat: cut });
+    const cli = await createChatFolder(t, 'openai-chat', mock.url, cut);
     checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(
       await cli.read('a.chat.md'),
@@ -151,7 +156,7 @@ describe('filechat run with a model', () => {
         connection.response.write(beginning('openai-chat'), () => connection.response.destroy());
       else connection.response.end(speak('openai-chat', ['Hi ', 'there.']).join(''));
     });
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url, chat: '# %% user\nHi\n' });
+    const cli = await createChatFolder(t, 'openai-chat', url);
     checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(asked, 2);
     assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
@@ -159,14 +164,9 @@ describe('filechat run with a model', () => {
 
   it('stops at --max-steps, and the chat can go on', async (t) => {
     const mock = await startMock(t);
-    mock.on(
-      { predicate: () => true },
-      {
-        toolCalls: [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }],
-        finishReason: 'tool_calls',
-      },
-    );
-    const cli = await createChatFolder(t, { provider: 'openai', url: mock.url, chat: '# %% user\nLoop\n' });
+    const toolCalls = [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }];
+    mock.on({ predicate: () => true }, { toolCalls, finishReason: 'tool_calls' });
+    const cli = await createChatFolder(t, 'openai', mock.url, '# %% user\nLoop\n');
     const { stderr } = checkEnd(await cli.run(...RUN, '--max-steps', '3'), { code: 1 });
     assert.match(stderr, /3 steps/);
     const chat = await cli.read('a.chat.md');
