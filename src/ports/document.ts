@@ -52,7 +52,7 @@ export interface RunOutcome {
   readonly cancelled?: boolean;
   /** The reply was interrupted and can be resumed. */
   readonly resumable?: boolean;
-  /** The id of the call that the user wants to edit first. */
+  /** The id of the call that the user edits first. */
   readonly edit?: string;
   /** The reply or result could not be written to the chat; a copy was saved. */
   readonly lost?: boolean;

@@ -91,7 +91,7 @@ export type Approval = 'ask' | 'auto-readonly' | 'auto';
 export type ConsentAnswer =
   | { readonly kind: 'allow'; readonly by?: ConsentSource }
   | { readonly kind: 'deny'; readonly reason?: string }
-  /** The user wants to edit the arguments first; the call stays pending. */
+  /** The user edits the arguments first; the call stays pending. */
   | { readonly kind: 'edit' }
   /** No decision: the call stays pending and the run stops. */
   | { readonly kind: 'cancel' };

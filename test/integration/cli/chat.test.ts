@@ -49,7 +49,7 @@ async function startSaying(t: TestContext, content: string): Promise<LLMock> {
 function scriptLoop(mock: LLMock): void {
   const says = (request: unknown, text: string) => JSON.stringify(request).includes(text);
   mock.on(
-    // By what is asked and not by how often: what breaks off may be asked again.
+    // By the content of the request: an interrupted one may be sent again.
     { predicate: (request) => says(request, 'sample__chart') && !says(request, '"role":"tool"') },
     {
       content: 'I draw it.',
@@ -87,7 +87,7 @@ describe('filechat run with a model', () => {
     });
   }
 
-  it('a second run of a chat that is answered asks nobody', async (t) => {
+  it('a second run of an answered chat sends no request', async (t) => {
     const mock = await startSaying(t, 'Hello.');
     const cli = await createChatFolder(t, 'anthropic', mock.url);
     await cli.run(...RUN);

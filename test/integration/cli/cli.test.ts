@@ -30,7 +30,7 @@ describe('filechat tools', () => {
     );
   });
 
-  it('says nothing of a server that takes its time to start', async (t) => {
+  it('writes no warning about a server that starts slowly', async (t) => {
     const cli = await createCliFolder(t);
     const { config } = eraServer(t, 'legacy');
     const slow = { command: config.command, args: config.args, env: { SLOW: '1' } };
@@ -122,15 +122,11 @@ describe('filechat call', () => {
     ['an unknown tool', 'sample.nothing', /server “sample” has no tool “nothing”/],
     ['an unknown server', 'nobody.mixed', /no server nobody\. There are: sample, broken, absent\./],
     [
-      'a server that ends at once',
+      'a server that exits at once',
       'broken.mixed',
       /broken could not be started: .*The licence has run out\./,
     ],
-    [
-      'a program that is not there',
-      'absent.mixed',
-      /absent could not be started: .*filechat-no-such-program/,
-    ],
+    ['a missing program', 'absent.mixed', /absent could not be started: .*filechat-no-such-program/],
   ];
   for (const [what, tool, reason] of failures) {
     it(`of ${what} ends with 1 and says why; nothing is printed and no call is written`, async (t) => {
@@ -176,7 +172,7 @@ describe('wrong usage', () => {
     ['an unknown option', ['tools', ...SERVERS, '--colour'], /--colour/],
     ['tools without --servers', ['tools'], /--servers/],
     ['call without a tool', ['call', ...CHAT, ...SERVERS], /SERVER\.TOOL/],
-    ['call of something that is no tool', ['call', 'mixed', ...CHAT, ...SERVERS], /“mixed”/],
+    ['call of an invalid tool name', ['call', 'mixed', ...CHAT, ...SERVERS], /“mixed”/],
     ['call with --args that are not JSON', [...MIXED, '--args', '{', ...CHAT, ...SERVERS], /--args/],
     ['call with --args that are not an object', [...MIXED, '--args', '[1]', ...CHAT, ...SERVERS], /--args/],
     ['call without --chat', [...MIXED, ...SERVERS], /--chat/],

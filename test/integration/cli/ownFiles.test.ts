@@ -113,7 +113,7 @@ const nextStart = (result: string) => /read on with start (\d+)/.exec(result)?.[
 const pdfName = (results: readonly string[]) =>
   /asset:(tool-file-[\w-]+\.pdf)/.exec(results[0] ?? '')?.[1] ?? '';
 
-/** Makes a report, lists it, reads it in windows, and hands it to a tool that wants base64. */
+/** Makes a report, lists it, reads it in windows, and passes it to a tool that takes base64. */
 const readAndHandOver: Script = (results) => {
   const asset = `asset:${pdfName(results)}`;
   const last = results.at(-1) ?? '';
@@ -126,9 +126,9 @@ const readAndHandOver: Script = (results) => {
   return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
 };
 
-describe('a file that a model was only told of', () => {
+describe('a file of which the model got only a summary', () => {
   for (const provider of ['openai-chat', 'anthropic'] as const) {
-    it(`${provider}: a PDF is summed up, listed, read in windows and handed on, and no base64 of it is ever sent`, async (t) => {
+    it(`${provider}: a PDF is summarized, listed, read in windows and passed on, and its base64 is never sent`, async (t) => {
       const cli = await createScripted(t, readAndHandOver, provider);
       const end = await cli.converse(...SERVERS, '--approve', 'auto', '--audit', 'audit.jsonl');
       checkEnd(end, { code: 0 });
@@ -231,7 +231,7 @@ describe('a file that a model was only told of', () => {
   });
 });
 
-describe('the tools of which a model is told', () => {
+describe('the tools that a model gets', () => {
   const READ = 'filechat__read_asset';
   const cases: Record<string, [given: string, own: readonly string[], settings?: string]> = {
     'none where there is no server and no file': ['', []],
@@ -263,7 +263,7 @@ describe('the tools of which a model is told', () => {
     assert.ok(!toolsIn(cli.bodies[0]).includes('filechat__list_assets'));
   });
 
-  it('the tour is told of none', async (t) => {
+  it('the tour gets none', async (t) => {
     const cli = await createCliFolder(t);
     await saveImage(cli);
     await cli.write(CHAT, '# %% user\nWhich tools are there?\n');

@@ -80,7 +80,7 @@ describe('a server behind a script, as one that npx starts', () => {
   });
 
   const needsTree = unlessWine('its taskkill does not end what a process has started');
-  it('ends with the script, though it does not end by itself', {
+  it('ends with the script, even if it ignores the end of its input', {
     timeout: 60_000,
     ...needsTree,
   }, async (t) => {

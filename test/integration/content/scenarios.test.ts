@@ -165,12 +165,12 @@ for (const sdk of ['1', '2']) {
       assert.equal(result._meta?.['warnings'], undefined);
     });
 
-    it('15: a string stays text, also one that reads like the path of a file elsewhere', async () => {
+    it('15: a string stays text, even if it is the path of a file elsewhere', async () => {
       for (const text of ['Hello World', '../elsewhere/chart.png', join(outside, 'chart.png'), 'aGVsbG8='])
         assert.deepEqual(await blocks('text', { text }), [{ type: 'text', text }]);
     });
 
-    it('19: a type that nobody knows is sent, with a warning', async () => {
+    it('19: an unknown type is sent with a warning', async () => {
       const result = await call('strange_type');
       assert.deepEqual(result.content, [{ ...PNG, mimeType: 'image/xyz-invalid' }]);
       assert.match(JSON.stringify(result._meta), /Unsupported MIME type: image\/xyz-invalid/);
@@ -205,13 +205,13 @@ for (const sdk of ['1', '2']) {
       }
     });
 
-    it('25: a relative path counts from basePath and does not leave it', async () => {
+    it('25: a relative path is relative to basePath and cannot leave it', async () => {
       assert.deepEqual(await blocks('file', { path: './images/chart.png' }), [PNG]);
       for (const path of ['../elsewhere/chart.png', join(outside, 'chart.png')])
         assert.equal(await failure('file', { path }), `Path traversal detected: ${path}`);
     });
 
-    it('27: calls at the same time each get their own', async () => {
+    it('27: concurrent calls get their own results', async () => {
       const kinds = ['png', 'gif', 'webp', 'jpg', 'png', 'gif', 'webp', 'jpg', 'png', 'gif'] as const;
       const found = await Promise.all(kinds.map((text) => blocks('turn', { text })));
       assert.deepEqual(
@@ -220,7 +220,7 @@ for (const sdk of ['1', '2']) {
       );
     });
 
-    it('28: a tool reads a resource of its own server and hands the picture on', async () => {
+    it('28: a tool returns a resource of its own server', async () => {
       assert.deepEqual(await blocks('own_picture', { path: 'img://logo' }), [PNG]);
       const contents = { uri: 'doc://manual', mimeType: 'application/pdf', blob: base64(SAMPLES.pdf()) };
       assert.deepEqual(await blocks('own_resource', { path: 'doc://manual' }), [
@@ -228,7 +228,7 @@ for (const sdk of ['1', '2']) {
       ]);
     });
 
-    it('29: progress is told, and the picture comes', async () => {
+    it('29: progress is reported before the image', async () => {
       const told: unknown[] = [];
       const onprogress: ProgressCallback = ({ progress, total }) => {
         told.push([progress, total]);
@@ -243,7 +243,7 @@ for (const sdk of ['1', '2']) {
       ]);
     });
 
-    it('30: log messages come, and the picture', async () => {
+    it('30: log messages arrive with the image', async () => {
       assert.deepEqual(await blocks('logging'), [PNG]);
       await allLogged.promise;
       assert.deepEqual(logged, ['drawing', 'drawn']);

@@ -26,7 +26,7 @@ const MODELS: Readonly<Record<SdkProvider, string>> = {
 
 export const KEY = 'sk-secret-key-1234';
 
-/** A model of this provider at a server of ours. */
+/** A model of this provider on a local server. */
 export function configFor(provider: SdkProvider, url: string, more: Partial<ModelConfig> = {}): ModelConfig {
   const baseUrl = `${url}/${provider === 'google' ? 'v1beta' : 'v1'}`;
   return { name: provider, provider, model: MODELS[provider], baseUrl, ...more };
@@ -82,7 +82,7 @@ export interface Connection {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: string;
-  /** Resolves when the other side is gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>;
 }
 

@@ -31,7 +31,7 @@ function person(
     err: (text) => shown.push(text),
     ask: async (question) => {
       shown.push(question);
-      assert.ok(left.length > 0, `Nobody expected: ${question}`);
+      assert.ok(left.length > 0, `Unexpected question: ${question}`);
       return left.shift();
     },
     ...(hasModel ? { modelFor: async () => MODEL } : {}),

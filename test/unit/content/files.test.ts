@@ -132,7 +132,7 @@ describe('a file', () => {
   it('that may not be read says so', needsModes, () => {
     writeFileSync(at('locked.png'), SAMPLES.png(), { mode: 0o000 });
     const content = new URL('../../../src/content/index.ts', import.meta.url).href;
-    // Root may read everything, so somebody else tries it.
+    // Root may read everything, so another user tries it.
     const script = `
       const { fileToBase64 } = await import(${JSON.stringify(content)});
       if (process.getuid() === 0) process.seteuid(65534);

@@ -40,8 +40,8 @@ describe('bytes', () => {
     [SAMPLES.pdf(), 'resource application/pdf'],
     [SAMPLES.zip(), 'resource application/zip'],
     [Buffer.from([1, 2, 3]), 'resource application/octet-stream'],
-    [Buffer.from('BMW is no bitmap'), 'resource application/octet-stream'],
-    // What models and many clients refuse as a picture is a document.
+    [Buffer.from('BMW is not a bitmap'), 'resource application/octet-stream'],
+    // Many clients and models do not accept it as an image.
     [Buffer.from('<svg xmlns="x"/>'), 'resource image/svg+xml'],
     [sample.isoMedia('isom'), 'resource video/mp4'],
   ];

@@ -136,7 +136,7 @@ describe('tool calls of the model', () => {
     assert.equal(nextAction(document.text()).kind, 'runTools');
   });
 
-  it('a call that the user wants to edit stays pending in the chat', async () => {
+  it('a call that the user edits first stays pending in the chat', async () => {
     const { document, listener, called } = scene(HI, [makes(call('a__write'))], {
       consent: () => ({ kind: 'edit' }),
     });
@@ -215,7 +215,7 @@ describe('a run of many steps', () => {
     assert.deepEqual([model.asked.length, called.length], [3, 2]);
   });
 
-  it('stops before the model sees a result that the user wants to review', async () => {
+  it('stops before the model gets a result that the user reviews first', async () => {
     const { document, listener, model } = scene(HI, [makes(call('a__read')), says('Seen.')], {
       reviewResults: true,
     });

@@ -52,7 +52,7 @@ describe('bytes that hide', () => {
       { content: [{ type: 'resource', resource: { uri: 'x://a/report.pdf', text: PDF } }] },
       FILE('pdf', 1, 'report.pdf'),
     ],
-    'an SVG in a data: URL is no image': [
+    'an SVG in a data: URL is not an image': [
       {
         content: [
           text(
@@ -111,7 +111,7 @@ describe('bytes that hide', () => {
       `\`\`\`json\n{\n  "pages": [\n    {\n      "data": "(text/csv, 4 bytes, saved as file 1)"\n    }\n  ]\n}\n\`\`\`\n\n${FILE('csv')}`,
       { fields: [{ path: 'pages[].data', type: 'text/csv' }] },
     ],
-    'a field that is no base64 stays': [
+    'a field that is not base64 stays': [
       { content: [text('{"a":"not found"}')] },
       '```\n{"a":"not found"}\n```',
       { fields: [{ path: 'a' }] },
