@@ -6,7 +6,7 @@ import { strictest } from '../../../src/chat/format/settings.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
 import type { Approval } from '../../../src/ports/tools.ts';
 import { showMessages } from '../model/request/requests.ts';
-import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
+import { type Answer, call, HI, makes, play, result, says, scene } from './scriptedChat.ts';
 import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
 
 const secondRequest = ({ asked: [, second] }: ReturnType<typeof scene>['model']) =>
@@ -95,17 +95,15 @@ describe('tool calls of the model', () => {
   };
   for (const [name, [calls, sees, times]] of Object.entries(told)) {
     it(`${name}: the model gets the result and continues`, async () => {
-      const { document, listener, called, model } = scene(HI, [makes(...calls), says('I see.')]);
-      assert.deepEqual(await listener.run(), OK);
-      assert.equal(called.length, times);
+      const { outcome, after, called, model } = await play(HI, [makes(...calls), says('I see.')]);
+      assert.deepEqual([outcome, called.length], [OK, times]);
       assert.match(secondRequest(model), sees);
-      assert.ok(document.text().endsWith(`${TURN('I see.')}\n# %% user\n`), document.text());
+      assert.ok(after.endsWith(`${TURN('I see.')}${NEXT}`), after);
     });
   }
 
   it('errors are marked as errors for the model', async () => {
-    const { listener, model } = scene(HI, [makes(call('a__fail'), call('a__nope')), says('I see.')]);
-    await listener.run();
+    const { model } = await play(HI, [makes(call('a__fail'), call('a__nope')), says('I see.')]);
     const results = model.asked[1]?.request.messages.flatMap((each) =>
       each.role === 'tool' ? each.results : [],
     );
@@ -116,34 +114,30 @@ describe('tool calls of the model', () => {
   });
 
   it('a declined call does not run, and the model gets the reason', async () => {
-    const { listener, called, model } = scene(HI, [makes(call('a__write')), says('Sorry.')], {
+    const { outcome, called, model } = await play(HI, [makes(call('a__write')), says('Sorry.')], {
       consent: () => ({ kind: 'deny', reason: 'not on a Sunday' }),
     });
-    assert.deepEqual(await listener.run(), OK);
-    assert.equal(called.length, 0);
+    assert.deepEqual([outcome, called.length], [OK, 0]);
     assert.match(secondRequest(model), /The user declined the call: not on a Sunday/);
   });
 
   it('a cancelled call stays pending, and nothing more runs', async () => {
-    const { document, listener, called, model } = scene(
-      HI,
-      [makes(call('a__write'), call('a__read')), says('no')],
-      { consent: () => ({ kind: 'cancel' }) },
-    );
-    const outcome = await listener.run();
+    const answers = [makes(call('a__write'), call('a__read')), says('no')];
+    const { outcome, after, called, model } = await play(HI, answers, {
+      consent: () => ({ kind: 'cancel' }),
+    });
     assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
     assert.deepEqual([called.length, model.asked.length], [0, 1]);
-    assert.equal(nextAction(document.text()).kind, 'runTools');
+    assert.equal(nextAction(after).kind, 'runTools');
   });
 
   it('a call that the user edits first stays pending in the chat', async () => {
-    const { document, listener, called } = scene(HI, [makes(call('a__write'))], {
+    const { outcome, after, called } = await play(HI, [makes(call('a__write'))], {
       consent: () => ({ kind: 'edit' }),
     });
-    const outcome = await listener.run();
     assert.deepEqual([outcome.ok, outcome.cancelled, outcome.edit], [false, true, 'c1']);
     assert.equal(called.length, 0);
-    assert.equal(document.text(), `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
+    assert.equal(after, `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
   });
 
   it('a failed consent prompt does not lose the result of a parallel call', async () => {
@@ -163,8 +157,7 @@ describe('tool calls of the model', () => {
   });
 
   it('the chat’s approval mode reaches the consent prompt and can only be stricter', async () => {
-    const { listener, abouts } = scene(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
-    await listener.run();
+    const { abouts } = await play(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
     assert.deepEqual(
       abouts.map((each) => each.approve),
       ['ask'],
@@ -179,11 +172,8 @@ describe('tool calls of the model', () => {
   });
 
   it('a tool that the chat does not allow is not called, and the model learns why', async () => {
-    const { listener, called, model } = scene(`---\ntools: [a.read]\n---\n${HI}`, [
-      makes(call('a__write')),
-      says('.'),
-    ]);
-    await listener.run();
+    const answers = [makes(call('a__write')), says('.')];
+    const { called, model } = await play(`---\ntools: [a.read]\n---\n${HI}`, answers);
     assert.equal(called.length, 0);
     assert.match(secondRequest(model), /does not allow the tool a\.write/);
   });
@@ -194,12 +184,11 @@ describe('a run of many steps', () => {
 
   it('asks at the limit and continues with permission', async () => {
     const asked: number[] = [];
-    const { listener, model, called } = scene(HI, [...loop.slice(0, 3), says('Done.')], {
+    const { outcome, model, called } = await play(HI, [...loop.slice(0, 3), says('Done.')], {
       maxSteps: 2,
       mayContinue: async (steps) => asked.push(steps) > 0,
     });
-    assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual([asked, model.asked.length, called.length], [[2], 4, 3]);
+    assert.deepEqual([outcome, asked, model.asked.length, called.length], [OK, [2], 4, 3]);
   });
 
   it('ends at the limit without permission, and another run continues from there', async () => {
@@ -231,9 +220,9 @@ describe('a run of many steps', () => {
 
 describe('the outcome of a run with several results', () => {
   it('is the user’s “Edit” rather than the failure of the call before', async () => {
-    const { listener } = scene(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
+    const { outcome } = await play(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
       consent: ({ tool }) => (tool === 'write' ? { kind: 'edit' } : { kind: 'allow' }),
     });
-    assert.equal((await listener.run()).edit, 'c2');
+    assert.equal(outcome.edit, 'c2');
   });
 });
