@@ -54,10 +54,8 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
   return failures.length === 0 ? 0 : 1;
 }
 
-type ChatWork = Exclude<Work, { kind: 'tools' }>;
-
 interface ChatDeps {
-  readonly command: ChatWork;
+  readonly command: Exclude<Work, { kind: 'tools' }>;
   readonly client: McpClient;
   readonly context: CliContext;
   /** The names of the configured servers. */
@@ -86,20 +84,6 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   }
 }
 
-function createTools({ command, client, servers }: ChatDeps, document: FileDocument): ToolHost {
-  const folder = dirname(document.path);
-  const places = {
-    chat: document.path,
-    text: () => document.text(),
-    assetsIn: folder,
-    folders: rootsOf(command, folder),
-  };
-  return withBuiltInTools(client, {
-    placesOf: () => places,
-    isOffered: () => !servers.includes(BUILT_IN_SERVER),
-  });
-}
-
 /** Longer than in the editor, because each batch writes the whole file. */
 const BATCH_MS = 500;
 
@@ -108,17 +92,24 @@ async function createListener(
   document: FileDocument,
   audit: Audit | undefined,
 ): Promise<ChatListener> {
-  const { command, context } = deps;
-  const tools = createTools(deps, document);
+  const { command, client, context, servers } = deps;
   const folder = dirname(document.path);
-  const roots = rootsOf(command, folder);
-  const isCall = command.kind === 'call';
+  // Without the current folder: running an untrusted chat must not expose its files.
+  const roots = command.root === undefined ? [folder] : [folder, command.root];
+  const places = { chat: document.path, text: () => document.text(), assetsIn: folder, folders: roots };
+  const tools = withBuiltInTools(client, {
+    placesOf: () => places,
+    isOffered: () => !servers.includes(BUILT_IN_SERVER),
+  });
   return new ChatListener({
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: isCall ? CONSENT_GIVEN : terminalConsent(command.approve, context),
-    conversation: isCall ? undefined : await createConversation(command, { ...deps, tools, folder }),
+    consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(command.approve, context),
+    conversation:
+      command.kind === 'call'
+        ? undefined
+        : await createConversation(command, { ...deps, tools, folder, roots }),
     chat: document.path,
     audit,
     files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
@@ -136,10 +127,15 @@ async function createListener(
 
 async function createConversation(
   command: Extract<Work, { kind: 'run' }>,
-  { tools, folder, context, servers }: ChatDeps & { readonly tools: ToolHost; readonly folder: string },
+  {
+    tools,
+    folder,
+    roots,
+    context,
+    servers,
+  }: ChatDeps & { readonly tools: ToolHost; readonly folder: string; readonly roots: readonly string[] },
 ): Promise<ChatConversation> {
   const finder = await createModelFinder(command.models, context);
-  const roots = rootsOf(command, folder);
   let model: ChatModel | undefined;
   return new ChatConversation({
     findModel: async (name) => {
@@ -154,11 +150,6 @@ async function createConversation(
     servers: async () => (model?.provider === 'tour' ? servers : withBuiltInServer(servers, folder)),
     maxListMs: MAX_LIST_MS,
   });
-}
-
-/** Not the current folder: running a foreign chat must not give its files away. */
-function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
-  return root === undefined ? [folder] : [folder, root];
 }
 
 function reportReply(progress: ReplyProgress, { err }: CliContext): void {
