@@ -6,6 +6,38 @@ import { type MediaType, UNKNOWN } from '../media/table.ts';
 import type { AssetBytes, Spill } from '../ports/results.ts';
 import { detectTextType } from './markdown.ts';
 
+export type Piece = string | Found;
+
+/** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
+export type Found = FoundBytes | Exclude<Spill, { readonly kind: 'bytes' }>;
+
+interface FoundBytes {
+  readonly kind: 'bytes';
+  readonly bytes: AssetBytes;
+  readonly declared?: string;
+  /** The text of the Markdown link or image around the bytes. */
+  readonly label?: string;
+  readonly summary?: string;
+}
+
+/** Searches text for base64 that no block type and no setting declares. */
+export async function findBase64(text: string): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  const slice = new TimeSlice();
+  let from = 0;
+  for await (const run of findBase64Runs(text, slice)) {
+    if (slice.isOver()) await slice.pause();
+    const found = await recognize(run, standsAlone(text, run));
+    if (slice.isOver()) await slice.pause();
+    if (!found) continue;
+    const around = markdownAround(text, run, from);
+    pieces.push(text.slice(from, around.start), { ...found, ...around.label });
+    from = around.end;
+  }
+  pieces.push(text.slice(from));
+  return pieces.filter((piece) => piece !== '');
+}
+
 /**
  * Text that could be base64: a long run of digits, plain or URL-safe, in one line or in lines of equal width, also
  * escaped as in nested JSON (`\/` and `\n`).
@@ -184,38 +216,6 @@ function readDataUrlHead(
   if (!match) return undefined;
   const declared = match[1]?.replaceAll('\\', '').toLowerCase() ?? '';
   return { start: start - match[0].length, declared };
-}
-
-export type Piece = string | Found;
-
-/** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
-export type Found = FoundBytes | Exclude<Spill, { readonly kind: 'bytes' }>;
-
-interface FoundBytes {
-  readonly kind: 'bytes';
-  readonly bytes: AssetBytes;
-  readonly declared?: string;
-  /** The text of the Markdown link or image around the bytes. */
-  readonly label?: string;
-  readonly summary?: string;
-}
-
-/** Searches text for base64 that no block type and no setting declares. */
-export async function findBase64(text: string): Promise<readonly Piece[]> {
-  const pieces: Piece[] = [];
-  const slice = new TimeSlice();
-  let from = 0;
-  for await (const run of findBase64Runs(text, slice)) {
-    if (slice.isOver()) await slice.pause();
-    const found = await recognize(run, standsAlone(text, run));
-    if (slice.isOver()) await slice.pause();
-    if (!found) continue;
-    const around = markdownAround(text, run, from);
-    pieces.push(text.slice(from, around.start), { ...found, ...around.label });
-    from = around.end;
-  }
-  pieces.push(text.slice(from));
-  return pieces.filter((piece) => piece !== '');
 }
 
 const MIN_SIGNED_BYTES = 48;

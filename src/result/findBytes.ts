@@ -7,22 +7,6 @@ import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 
-/** A spilled string that decodes to neither a known format nor noise becomes text again. */
-async function recognizeSpill(spill: Spill): Promise<Piece> {
-  const found = foundIn(spill);
-  if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
-  if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
-  const type = detectUnsigned(spill.head);
-  if (!type && spill.original) return spill.original();
-  return { ...found, declared: (type ?? UNKNOWN).types[0] };
-}
-
-export function foundIn(spill: Spill): Found {
-  if (spill.kind !== 'bytes') return spill;
-  const { kind, mimeType, original: _, ...bytes } = spill;
-  return { kind, bytes, ...defined({ declared: mimeType }) };
-}
-
 export interface ExtractContext {
   readonly spills?: Spills | undefined;
   readonly rules: readonly FieldRule[];
@@ -99,6 +83,22 @@ async function extractSpills(text: string, spills: Spills | undefined): Promise<
   }
   pieces.push(text.slice(from));
   return pieces.filter((piece) => piece !== '');
+}
+
+/** A spilled string that decodes to neither a known format nor noise becomes text again. */
+async function recognizeSpill(spill: Spill): Promise<Piece> {
+  const found = foundIn(spill);
+  if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
+  if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
+  const type = detectUnsigned(spill.head);
+  if (!type && spill.original) return spill.original();
+  return { ...found, declared: (type ?? UNKNOWN).types[0] };
+}
+
+export function foundIn(spill: Spill): Found {
+  if (spill.kind !== 'bytes') return spill;
+  const { kind, mimeType, original: _, ...bytes } = spill;
+  return { kind, bytes, ...defined({ declared: mimeType }) };
 }
 
 /** Replaces a long string that was decoded to a file while the result arrived. */
