@@ -22,10 +22,16 @@ export async function atMost(ms: number, work: Promise<unknown> | undefined): Pr
   }
 }
 
-export type Timer = ReturnType<typeof startTimer>;
+export interface Timer {
+  readonly signal: AbortSignal;
+  restart(): void;
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
 
 /** After a pause, the timer restarts with the full time, or with the remaining time if `keepsTime`. */
-export function startTimer(ms: number, { keepsTime = false } = {}) {
+export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
   const controller = new AbortController();
   let state: 'running' | 'paused' | 'stopped' = 'running';
   let leftMs = ms;
