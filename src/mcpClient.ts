@@ -27,14 +27,19 @@ import type {
   ServerHost,
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
-import type { FieldRule } from './result/fields.ts';
-import { DEFAULT_LIMITS, processResult, type ResultOptions, type Transform } from './result/process.ts';
+import type { FieldRule } from './result/findBytes.ts';
+import {
+  DEFAULT_LIMITS,
+  processResult,
+  type ResultLimits,
+  type ResultOptions,
+  type Transform,
+} from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
-import type { ResultLimits } from './result/saveResult.ts';
 
 export type { AppResult, AppSink } from './mcp/apps/result.ts';
+export type { ResultLimits } from './result/process.ts';
 export { DEFAULT_LIMITS, type ResultOptions } from './result/process.ts';
-export type { ResultLimits } from './result/saveResult.ts';
 
 export function processMixedToolResult(
   result: unknown,

@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
-import type { AttachmentSource, FileSource, FoundFile } from '../ports/files.ts';
+import type { AttachmentSource, FileSource, FoundFile } from '../ports/document.ts';
 import {
   type Confinement,
   FileChanged,

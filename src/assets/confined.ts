@@ -1,8 +1,7 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { hasCode } from '../base/errors.ts';
-import { NOT_A_FILE, readFailure } from '../base/fileErrors.ts';
+import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { durationSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
@@ -154,7 +153,7 @@ export async function inspectFile(path: string): Promise<InspectedFile> {
     return { stats: found, head: buffer.subarray(0, bytesRead) };
   });
   const { types } = await detectMediaType({ bytes: head, uri: basename(path), block: 'file' });
-  return { stats, size: Number(stats.size), head, mimeType: types[0] ?? 'application/octet-stream' };
+  return { stats, size: Number(stats.size), head, mimeType: types[0] };
 }
 
 /** A multiple of three, so that pieces can be encoded as base64 without padding between them. */

@@ -56,20 +56,14 @@ export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
 }
 
 /** `Promise.withResolvers`, which Node 20 does not have. */
-export function deferred<T>(): Deferred<T> {
-  let resolve: Deferred<T>['resolve'] = () => {};
-  let reject: Deferred<T>['reject'] = () => {};
+export function deferred<T>() {
+  let resolve!: (value: T | PromiseLike<T>) => void;
+  let reject!: (reason: unknown) => void;
   const promise = new Promise<T>((onResolve, onReject) => {
     resolve = onResolve;
     reject = onReject;
   });
   return { promise, resolve, reject };
-}
-
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T | PromiseLike<T>) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 /** Like `unlessAborted`, but resolves to undefined on abort. For dialogs, which cannot be closed by code. */
@@ -110,4 +104,72 @@ export async function mapConcurrently<T, U>(
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   return results;
+}
+
+/** Runs the first work of a key at once, and of those that follow within the interval only the last, at its end. */
+export class Throttle {
+  readonly #ms: number;
+  readonly #pending = new Map<string, { readonly timer: NodeJS.Timeout; work?: () => void }>();
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  dispose(): void {
+    for (const { timer } of this.#pending.values()) clearTimeout(timer);
+    this.#pending.clear();
+  }
+
+  run(key: string, work: () => void): void {
+    const pending = this.#pending.get(key);
+    if (pending) {
+      pending.work = work;
+      return;
+    }
+    // Before the work, which may call `run` again.
+    this.#pending.set(key, { timer: setTimeout(() => this.#end(key), this.#ms) });
+    work();
+  }
+
+  #end(key: string): void {
+    const work = this.#pending.get(key)?.work;
+    this.#pending.delete(key);
+    if (work) this.run(key, work);
+  }
+}
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+/** A server that ran this long before it failed was healthy. */
+const HEALTHY_MS = 60_000;
+
+export class Backoff {
+  failures = 0;
+  retryAtMs = 0;
+  #reason = '';
+
+  get reason(): string | undefined {
+    return this.failures === 0 ? undefined : this.#reason;
+  }
+
+  /** The first failure causes no delay; each further failure doubles it. */
+  failed(reason: string, { nowMs, livedMs }: { readonly nowMs: number; readonly livedMs: number }): void {
+    if (livedMs >= HEALTHY_MS) this.failures = 0;
+    this.failures += 1;
+    this.#reason = reason;
+    const doublings = this.failures - 2;
+    this.retryAtMs = doublings < 0 ? nowMs : nowMs + Math.min(FIRST_DELAY_MS * 2 ** doublings, MAX_DELAY_MS);
+  }
+
+  reset(): void {
+    this.failures = 0;
+    this.retryAtMs = 0;
+  }
+
+  refusal(nowMs: number): string | undefined {
+    const waitMs = this.retryAtMs - nowMs;
+    if (waitMs <= 0) return undefined;
+    const seconds = Math.ceil(waitMs / 1000);
+    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or run “Filechat: Restart Server” now. Last error: ${this.#reason}`;
+  }
 }

@@ -40,7 +40,7 @@ export function field(value: unknown, key: string): unknown {
     : undefined;
 }
 
-/** The parsed text; undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -52,7 +52,7 @@ export async function saveAsset(
   if (problem !== undefined) throw new CatalogRefusal(`The file name is invalid: ${problem}.`);
   const { bytes, declared } = readUpload(upload, limits);
   const { kind, extension, types } = await judge(upload, bytes, declared);
-  checkType(types[0] ?? '', limits);
+  checkType(types[0], limits);
   const chat = upload.chat ?? onlyFolder(catalog);
   const folder = await catalog.folderOf(chat);
   const { path } = await stores.save(folder, { kind, extension, bytes }).catch((error: unknown) => {
@@ -100,7 +100,7 @@ async function judge(
   declared: string | undefined,
 ): Promise<MediaType> {
   const judged = await detectMediaType({ bytes, declared: mimeType ?? declared, uri: name, block: 'file' });
-  if (text === undefined || isTextType(judged.types[0] ?? '') || (await sniffBytes(bytes))) return judged;
+  if (text === undefined || isTextType(judged.types[0]) || (await sniffBytes(bytes))) return judged;
   return mediaByExtension('txt') ?? judged;
 }
 

@@ -16,20 +16,9 @@ import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
-import type { ServerRequests } from '../ports/requests.ts';
+import type { ServerRequests } from '../ports/servers.ts';
 import { terminalRequests } from './terminal.ts';
-import type { Work } from './usage.ts';
-
-export interface Output {
-  out(text: string): void;
-  err(text: string): void;
-}
-
-export interface CliContext extends Output {
-  readonly version: string;
-  /** Aborted by Ctrl+C. */
-  readonly signal: AbortSignal;
-}
+import type { CliContext, Work } from './usage.ts';
 
 const TIMEOUT_MS = 60_000;
 /** A script cannot try again, so a reply waits until every server has listed its tools or failed. */
@@ -66,7 +55,7 @@ export function createMcpClient(
     clientInfo: { name: 'filechat', version: context.version },
     requests: requestsFor(command, context),
     // Without a terminal the user cannot sign in.
-    ...(process.stdin.isTTY ? { authorize } : {}),
+    ...(context.ask ? { authorize } : {}),
   };
   return new McpClient(options);
 }
@@ -78,6 +67,7 @@ function requestsFor(command: Work, context: CliContext): ServerRequests {
     approve: command.kind === 'run' ? command.approve : 'ask',
     roots: [...folders].map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
     err: context.err,
+    ask: context.ask,
     ...(command.kind === 'run' ? { modelFor: (chat) => modelFor(command, chat, context) } : {}),
   });
 }
@@ -95,7 +85,7 @@ async function modelFor(
 /** `${workspaceFolder}` is the folder of the file, or the parent of `.vscode/`. */
 export async function readServers(
   path: string | undefined,
-  { err }: Output,
+  { err }: Pick<CliContext, 'err'>,
 ): Promise<ReadonlyMap<string, ResolvedServer>> {
   if (path === undefined) return new Map();
   const folder = dirname(resolve(path));
@@ -132,7 +122,10 @@ function toVariable(name: string): string {
 }
 
 /** The models of a file, with keys from the environment. */
-export async function createModelFinder(path: string | undefined, { err }: Output): Promise<ModelFinder> {
+export async function createModelFinder(
+  path: string | undefined,
+  { err }: Pick<CliContext, 'err'>,
+): Promise<ModelFinder> {
   const models = path === undefined ? new Map<string, ModelConfig>() : await readModels(path, err);
   return new ModelFinder({
     models: () => models,
@@ -142,7 +135,9 @@ export async function createModelFinder(path: string | undefined, { err }: Outpu
   });
 }
 
-async function readModels(path: string, err: Output['err']): Promise<ReadonlyMap<string, ModelConfig>> {
+const LOCAL_MS = 2000;
+
+async function readModels(path: string, err: CliContext['err']): Promise<ReadonlyMap<string, ModelConfig>> {
   const { models, problems } = readModelsFile(await readFile(path, 'utf8'));
   for (const problem of problems) err(problem);
   if (models.size === 0) throw new Error(`${path} has no valid model.`);

@@ -16,17 +16,10 @@ import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-import {
-  type CliContext,
-  createMcpClient,
-  createModelFinder,
-  MAX_LIST_MS,
-  type Output,
-  readServers,
-} from './client.ts';
+import { createMcpClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { UsageError, type Work } from './usage.ts';
+import { type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
@@ -61,10 +54,8 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
   return failures.length === 0 ? 0 : 1;
 }
 
-type ChatWork = Exclude<Work, { kind: 'tools' }>;
-
 interface ChatDeps {
-  readonly command: ChatWork;
+  readonly command: Exclude<Work, { kind: 'tools' }>;
   readonly client: McpClient;
   readonly context: CliContext;
   /** The names of the configured servers. */
@@ -93,20 +84,6 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   }
 }
 
-function createTools({ command, client, servers }: ChatDeps, document: FileDocument): ToolHost {
-  const folder = dirname(document.path);
-  const places = {
-    chat: document.path,
-    text: () => document.text(),
-    assetsIn: folder,
-    folders: rootsOf(command, folder),
-  };
-  return withBuiltInTools(client, {
-    placesOf: () => places,
-    isOffered: () => !servers.includes(BUILT_IN_SERVER),
-  });
-}
-
 /** Longer than in the editor, because each batch writes the whole file. */
 const BATCH_MS = 500;
 
@@ -115,17 +92,24 @@ async function createListener(
   document: FileDocument,
   audit: Audit | undefined,
 ): Promise<ChatListener> {
-  const { command, context } = deps;
-  const tools = createTools(deps, document);
+  const { command, client, context, servers } = deps;
   const folder = dirname(document.path);
-  const roots = rootsOf(command, folder);
-  const isCall = command.kind === 'call';
+  // Without the current folder: running an untrusted chat must not expose its files.
+  const roots = command.root === undefined ? [folder] : [folder, command.root];
+  const places = { chat: document.path, text: () => document.text(), assetsIn: folder, folders: roots };
+  const tools = withBuiltInTools(client, {
+    placesOf: () => places,
+    isOffered: () => !servers.includes(BUILT_IN_SERVER),
+  });
   return new ChatListener({
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: isCall ? CONSENT_GIVEN : terminalConsent(command.approve),
-    conversation: isCall ? undefined : await createConversation(command, { ...deps, tools, folder }),
+    consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(command.approve, context),
+    conversation:
+      command.kind === 'call'
+        ? undefined
+        : await createConversation(command, { ...deps, tools, folder, roots }),
     chat: document.path,
     audit,
     files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
@@ -143,10 +127,15 @@ async function createListener(
 
 async function createConversation(
   command: Extract<Work, { kind: 'run' }>,
-  { tools, folder, context, servers }: ChatDeps & { readonly tools: ToolHost; readonly folder: string },
+  {
+    tools,
+    folder,
+    roots,
+    context,
+    servers,
+  }: ChatDeps & { readonly tools: ToolHost; readonly folder: string; readonly roots: readonly string[] },
 ): Promise<ChatConversation> {
   const finder = await createModelFinder(command.models, context);
-  const roots = rootsOf(command, folder);
   let model: ChatModel | undefined;
   return new ChatConversation({
     findModel: async (name) => {
@@ -163,12 +152,7 @@ async function createConversation(
   });
 }
 
-/** Not the current folder: running a foreign chat must not give its files away. */
-function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
-  return root === undefined ? [folder] : [folder, root];
-}
-
-function reportReply(progress: ReplyProgress, { err }: Output): void {
+function reportReply(progress: ReplyProgress, { err }: CliContext): void {
   if (progress.kind === 'asking') {
     if (progress.model === 'tour')
       err('The tour replies, a script without a model. Choose a model with --model.');

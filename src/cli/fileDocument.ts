@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { renameOver, syncFolder, temporaryName } from '../assets/writeFile.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { newChat } from '../chat/edits/append.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports/document.ts';
 
@@ -73,11 +74,9 @@ async function readChat(path: string): Promise<string | undefined> {
     if (error.code === 'ENOENT') return undefined;
     throw new Error(error.code === 'EISDIR' ? `${path} is a folder, not a chat.` : error.message);
   });
-  try {
-    return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error(`${path} is not UTF-8 text. Nothing was changed.`);
-  }
+  const text = bytes && decodeUtf8(bytes);
+  if (bytes && text === undefined) throw new Error(`${path} is not UTF-8 text. Nothing was changed.`);
+  return text;
 }
 
 /** Writes a temporary file and renames it, so that a crash leaves either the old chat or the new one. */

@@ -1,8 +1,6 @@
-import { createInterface } from 'node:readline/promises';
-import { deferred } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { renderToolName } from '../chat/format/calls.ts';
-import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
+import { restoreInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
 import { type ArgumentQuestion, checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
@@ -10,8 +8,9 @@ import { argumentQuestions, withPatterns } from '../mcp/schema/arguments.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
 import type { ChatModel } from '../ports/models.ts';
-import type { Elicitation, ElicitationAnswer, Root, ServerRequests } from '../ports/requests.ts';
+import type { Elicitation, ElicitationAnswer, Root, ServerRequests } from '../ports/servers.ts';
 import type { Approval, Consent, ConsentAnswer, ToolCall } from '../ports/tools.ts';
+import type { CliContext, TerminalAsk } from './usage.ts';
 
 interface TerminalRequestsOptions {
   readonly approve: Approval;
@@ -20,16 +19,14 @@ interface TerminalRequestsOptions {
   readonly roots: readonly Root[];
   /** Writes lines for the user, with invisible characters shown. */
   readonly err: (text: string) => void;
-  readonly ask?: TerminalAsk | undefined;
+  /** Undefined without a terminal. */
+  readonly ask: TerminalAsk | undefined;
 }
-
-/** Resolves to undefined when the user or the signal ends it without an answer. */
-type TerminalAsk = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
 /** Answers requests from servers on the terminal; without a terminal, only those that need no user. */
 export function terminalRequests(options: TerminalRequestsOptions): ServerRequests {
-  const { approve, modelFor, roots, ask = process.stdin.isTTY ? askOnTerminal : undefined } = options;
-  const terminal = ask && new Terminal(options.err, ask);
+  const { approve, modelFor, roots, err, ask } = options;
+  const terminal = ask && new Terminal(err, ask);
   const sample: ServerRequests['sample'] = async (request, { server, chats }, signal) => {
     if (!modelFor) throw new Error(DECLINED);
     const model = await modelFor(chats[0]);
@@ -63,7 +60,7 @@ class Terminal {
 
   constructor(err: (text: string) => void, ask: TerminalAsk) {
     this.#err = err;
-    this.#ask = (question, signal) => ask(showInvisible(question), signal);
+    this.#ask = ask;
   }
 
   async elicit(request: Elicitation, server: string, signal: AbortSignal): Promise<ElicitationAnswer> {
@@ -178,30 +175,24 @@ function quote(text: string): string {
   return cut(text, MAX_QUOTED_CHARS).trimEnd().replace(/^/gm, '  | ');
 }
 
-async function askOnTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const { promise: closed, resolve } = deferred<undefined>();
-  // Ctrl+C and Ctrl+D close the interface without an answer.
-  terminal.once('close', () => resolve(undefined));
-  try {
-    return await Promise.race([terminal.question(question, { signal }).catch(() => undefined), closed]);
-  } finally {
-    terminal.close();
-  }
-}
-
 /** Naming a tool on the command line is consent. */
 export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow', by: 'commandLine' }) };
 
 /** Asks on the terminal. Without one, only calls that the command line allows can run. */
-export function terminalConsent(allowed: Approval): Consent {
+export function terminalConsent(
+  allowed: Approval,
+  { ask, signal }: Pick<CliContext, 'ask' | 'signal'>,
+): Consent {
   return {
     mayCall: async (call, tool, { approve, notes = [] } = {}) => {
       const approval = strictest(allowed, approve);
       const isAllowed = approval === 'auto' || (approval === 'auto-readonly' && tool.readOnly);
       if (isAllowed) return { kind: 'allow', by: 'commandLine' };
-      if (!process.stdin.isTTY) throw new Error(approval === allowed ? NO_TERMINAL : CHAT_ASKS);
-      return askForConsent(call, notes);
+      if (!ask) throw new Error(approval === allowed ? NO_TERMINAL : CHAT_ASKS);
+      const answer = await ask(describeCall(call, notes), signal);
+      if (signal.aborted) return { kind: 'cancel' };
+      if (answer === undefined) throw new Error(NO_ANSWER);
+      return readAnswer(answer.trim());
     },
   };
 }
@@ -212,19 +203,13 @@ const NO_TERMINAL =
 const CHAT_ASKS =
   'A tool call needs your consent because of “approve” in the chat, and there is no terminal to ask on.';
 
-async function askForConsent(call: ToolCall, notes: readonly string[]): Promise<ConsentAnswer> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const json = showInvisible(JSON.stringify(call.arguments, undefined, 2));
-    const files =
-      notes.length === 0 ? '' : `and give it these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
-    const answer = await terminal.question(
-      `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, n and a reason for the model, [s]top? `,
-    );
-    return readAnswer(answer.trim());
-  } finally {
-    terminal.close();
-  }
+const NO_ANSWER = 'The question was closed without an answer. The call is still pending in the chat.';
+
+function describeCall(call: ToolCall, notes: readonly string[]): string {
+  const json = JSON.stringify(call.arguments, undefined, 2);
+  const files =
+    notes.length === 0 ? '' : `and give it these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  return `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, n and a reason for the model, [s]top? `;
 }
 
 function readAnswer(answer: string): ConsentAnswer {

@@ -150,3 +150,16 @@ function readSteps(text: string | undefined): number {
   if (Number.isInteger(steps) && steps > 0) return steps;
   throw new UsageError('--max-steps must be a whole number above 0.');
 }
+
+/** Resolves to undefined when the user or the signal ends the question without an answer. */
+export type TerminalAsk = (question: string, signal: AbortSignal) => Promise<string | undefined>;
+
+export interface CliContext {
+  out(text: string): void;
+  err(text: string): void;
+  /** Undefined without a terminal. */
+  readonly ask: TerminalAsk | undefined;
+  readonly version: string;
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal;
+}

@@ -1,17 +1,31 @@
 import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
 import { decodeUtf8 } from '../base/lines.ts';
-import { mediaByUri, typeName } from '../media/sniff.ts';
+import { detectMediaType, mediaByUri, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
-import { bufferToBase64, checkSize, isBytes, type Limits, viewOf } from './base64.ts';
-import { blockFor, detectMimeType, firstType, isTextual } from './mimeType.ts';
-import { type Payload, readInput } from './payload.ts';
+import {
+  base64Size,
+  base64ToBuffer,
+  blockFor,
+  bufferToBase64,
+  checkSize,
+  dataUrlType,
+  detectMimeType,
+  isBytes,
+  isCanonical,
+  isTextual,
+  type Limits,
+  viewOf,
+  warnOfType,
+} from './bytes.ts';
+import { isPathLike, readContentFile } from './files.ts';
 import type {
   AudioContent,
   BinaryContent,
   Bytes,
   ContentInput,
   ContentOptions,
+  DataInput,
   EmbeddedResource,
   EmbedOptions,
   ImageContent,
@@ -20,25 +34,20 @@ import type {
   ToolResultContent,
 } from './types.ts';
 
-/** An image block. The third parameter is short for the option `basePath`. */
-export async function toImageContent(
-  input: ContentInput,
-  mimeTypeOrOptions?: string | ContentOptions,
-  basePath?: string,
-): Promise<ImageContent> {
-  return { type: 'image', ...(await mediaData('image', input, readOptions(mimeTypeOrOptions, basePath))) };
+/** The third parameter is short for the option `basePath`. */
+type Given = [input: ContentInput, mimeTypeOrOptions?: string | ContentOptions, basePath?: string];
+
+export async function toImageContent(...given: Given): Promise<ImageContent> {
+  return { type: 'image', ...(await mediaData('image', given)) };
 }
 
-export async function toAudioContent(
-  input: ContentInput,
-  mimeTypeOrOptions?: string | ContentOptions,
-  basePath?: string,
-): Promise<AudioContent> {
-  return { type: 'audio', ...(await mediaData('audio', input, readOptions(mimeTypeOrOptions, basePath))) };
+export async function toAudioContent(...given: Given): Promise<AudioContent> {
+  return { type: 'audio', ...(await mediaData('audio', given)) };
 }
 
 /** An unexpected type causes only a warning: the author may know more about it than the bytes tell. */
-async function mediaData(type: 'image' | 'audio', input: ContentInput, options: ContentOptions) {
+async function mediaData(type: 'image' | 'audio', [input, mimeTypeOrOptions, basePath]: Given) {
+  const options = readOptions(mimeTypeOrOptions, basePath);
   const { mimeType, base64 } = await readInput(input, options);
   if (!mimeType.toLowerCase().startsWith(`${type}/`))
     options.onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
@@ -46,12 +55,8 @@ async function mediaData(type: 'image' | 'audio', input: ContentInput, options: 
 }
 
 /** Any bytes as a resource with `blob`. */
-export async function toBinaryContent(
-  input: ContentInput,
-  mimeTypeOrOptions?: string | ContentOptions,
-  basePath?: string,
-): Promise<BinaryContent> {
-  return binaryBlock(await readInput(input, readOptions(mimeTypeOrOptions, basePath)));
+export async function toBinaryContent(...[input, ...options]: Given): Promise<BinaryContent> {
+  return binaryBlock(await readInput(input, readOptions(...options)));
 }
 
 /**
@@ -68,7 +73,7 @@ export async function toEmbeddedResource(
   return resourceBlock(await readInput({ type: 'binary', data: input }, options));
 }
 
-export function readOptions(given: string | ContentOptions | undefined, basePath?: string): ContentOptions {
+export function readOptions(given?: string | ContentOptions, basePath?: string): ContentOptions {
   const options = typeof given === 'string' ? { mimeType: given } : { ...given };
   return basePath === undefined ? options : { ...options, basePath };
 }
@@ -97,7 +102,7 @@ function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri
 function textContents(text: string, { uri, mimeType, name = uri, ...limits }: EmbedOptions): TextContents {
   const size = Buffer.byteLength(text);
   if (size > 0) checkSize(size, limits);
-  const named = firstType(mediaByUri(name) ?? UNKNOWN);
+  const [named] = (mediaByUri(name) ?? UNKNOWN).types;
   return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
 }
 
@@ -105,14 +110,11 @@ function textContents(text: string, { uri, mimeType, name = uri, ...limits }: Em
 function uriOf({ uri, name, mimeType, bytes }: Pick<Payload, 'uri' | 'name' | 'mimeType' | 'bytes'>): string {
   if (uri) return uri;
   const digest = createHash('sha256').update(bytes()).digest('hex').slice(0, DIGEST_CHARS);
-  return `content://sha256-${digest}/${encodeURIComponent((name || `file.${extensionOf(mimeType)}`).toWellFormed())}`;
+  const { extension } = mediaByType(typeName(mimeType) ?? '') ?? UNKNOWN;
+  return `content://sha256-${digest}/${encodeURIComponent((name || `file.${extension}`).toWellFormed())}`;
 }
 
 const DIGEST_CHARS = 16;
-
-function extensionOf(mimeType: string): string {
-  return (mediaByType(typeName(mimeType) ?? '') ?? UNKNOWN).extension;
-}
 
 /** Text, bytes, or an object that is sent as JSON. */
 export type ResourceInput = string | Bytes | object;
@@ -122,18 +124,15 @@ export type ResourceOptions = Limits & { uri: string; mimeType?: string | undefi
 /** One item of `contents` in the response to `resources/read`. */
 export function toResourceContents(content: ResourceInput, options: ResourceOptions): ResourceContents {
   if (typeof content === 'string') return textContents(content, options);
-  if (!isBytes(content))
-    return textContents(JSON.stringify(content, null, 2), {
-      ...options,
-      mimeType: options.mimeType ?? JSON_TYPE,
-    });
+  if (!isBytes(content)) {
+    const { mimeType = 'application/json' } = options;
+    return textContents(JSON.stringify(content, null, 2), { ...options, mimeType });
+  }
   const bytes = viewOf(content);
   if (bytes.byteLength > 0) checkSize(bytes.byteLength, options);
   const mimeType = detectMimeType(bytes, options.uri, options.mimeType);
-  return contentsOf({ mimeType, base64: () => bufferToBase64(bytes), bytes: () => bytes }, options.uri);
+  return contentsOf({ mimeType, ...formsOf(bytes) }, options.uri);
 }
-
-const JSON_TYPE = 'application/json';
 
 /** The resources of a server, for `resources/read` and for its own tools. */
 export class ResourceShelf {
@@ -153,4 +152,78 @@ export class ResourceShelf {
     if (!item) throw new Error(`Resource not found: ${uri}`);
     return toResourceContents(item.content, item.options);
   }
+}
+
+interface Payload {
+  readonly mimeType: string;
+  readonly name?: string | undefined;
+  readonly uri?: string | undefined;
+  readonly base64: () => string;
+  readonly bytes: () => Uint8Array;
+}
+
+export async function readInput(input: ContentInput, options: ContentOptions): Promise<Payload> {
+  if (typeof input === 'string' && isPathLike(input)) return await ofFile(input, options);
+  if (typeof input === 'string' || isBytes(input)) return await ofData(input, options);
+  if (typeof input !== 'object' || input === null) throw new Error(NO_INPUT);
+  const merged = withHint(options, input);
+  return await (input.type === 'file' ? ofFile(input.path, merged) : ofData(input.data, merged));
+}
+
+const NO_INPUT =
+  'Invalid result: give bytes, base64, a data: URL, the path of a file, or { type, data } or { type, path }.';
+
+/** The properties of a hint take precedence over the options of the call. */
+function withHint(
+  options: ContentOptions,
+  hint: Pick<ContentOptions, 'mimeType' | 'name' | 'uri'>,
+): ContentOptions {
+  const { mimeType = options.mimeType, name = options.name, uri = options.uri } = hint;
+  return { ...options, mimeType, name, uri };
+}
+
+/** In a hint, `data` is never a path. */
+async function ofData(data: DataInput, options: ContentOptions): Promise<Payload> {
+  if (typeof data === 'string') return await ofBase64(data, options);
+  if (!isBytes(data)) throw new Error(NO_INPUT);
+  const bytes = viewOf(data);
+  checkSize(bytes.byteLength, options);
+  return { ...(await describe(bytes, options)), ...formsOf(bytes) };
+}
+
+async function ofFile(path: string, options: ContentOptions): Promise<Payload> {
+  if (typeof path !== 'string') throw new Error(NO_INPUT);
+  const { bytes, name } = await readContentFile(path, options);
+  return { ...(await describe(bytes, { ...options, name: options.name ?? name }, name)), ...formsOf(bytes) };
+}
+
+/** Decodes only the head of canonical base64, to detect its type. */
+async function ofBase64(data: string, options: ContentOptions): Promise<Payload> {
+  const { payload, isBase64 } = readDataUrl(data);
+  const size = base64Size(data);
+  if (size > 0 || payload.trim() === '') checkSize(size, options);
+  const typed = { ...options, mimeType: options.mimeType || dataUrlType(data) };
+  if (isBase64 && isCanonical(payload)) {
+    const head = Buffer.from(payload.slice(0, HEAD_CHARS), 'base64');
+    return { ...(await describe(head, typed)), base64: () => payload, bytes: () => base64ToBuffer(payload) };
+  }
+  const bytes = base64ToBuffer(data);
+  return { ...(await describe(bytes, typed)), ...formsOf(bytes) };
+}
+
+/** About 64 KB as base64; a multiple of four. */
+const HEAD_CHARS = 88_000;
+
+function formsOf(bytes: Uint8Array): Pick<Payload, 'base64' | 'bytes'> {
+  return { base64: () => bufferToBase64(bytes), bytes: () => bytes };
+}
+
+async function describe(
+  bytes: Uint8Array,
+  { mimeType, name, uri, onWarning }: ContentOptions,
+  fileName = name,
+): Promise<Pick<Payload, 'mimeType' | 'name' | 'uri'>> {
+  if (mimeType) warnOfType(mimeType, { onWarning });
+  const detect = async () => (await detectMediaType({ bytes, uri: fileName, block: 'file' })).types[0];
+  return { mimeType: mimeType || (await detect()), name, uri };
 }

@@ -8,10 +8,9 @@ import {
   OutsideFolders,
   readWhole,
 } from '../assets/confined.ts';
-import { hasCode } from '../base/errors.ts';
-import { fileFailure } from '../base/fileErrors.ts';
+import { fileFailure, hasCode } from '../base/errors.ts';
 import { mediaByUri } from '../media/sniff.ts';
-import { bufferToBase64, checkSize, type Limits } from './base64.ts';
+import { bufferToBase64, checkSize, type Limits } from './bytes.ts';
 
 /** The real path of a file in a folder, whether it exists or not. Throws for a path that leads out of the folder. */
 export function sanitizeFilePath(filePath: string, basePath: string): string {

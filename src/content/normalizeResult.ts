@@ -3,11 +3,18 @@ import { isNativeError } from 'node:util/types';
 import { readDataUrl } from '../base/base64.ts';
 import { typeName } from '../media/sniff.ts';
 import { UNKNOWN } from '../media/table.ts';
-import { signedType } from '../result/findBytes.ts';
-import { base64Size, InvalidBase64, isBytes } from './base64.ts';
-import { binaryBlock, readOptions, suitableBlock, toAudioContent, toImageContent } from './blocks.ts';
+import { signedType } from '../result/findBase64.ts';
+
+import {
+  binaryBlock,
+  readInput,
+  readOptions,
+  suitableBlock,
+  toAudioContent,
+  toImageContent,
+} from './blocks.ts';
+import { base64Size, InvalidBase64, isBytes } from './bytes.ts';
 import { isPathLike, sanitizeFilePath } from './files.ts';
-import { readInput } from './payload.ts';
 import type {
   AudioHint,
   BinaryHint,

@@ -11,8 +11,7 @@ import {
 import { parseArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
-import type { FileArguments, PreparedArguments } from '../ports/files.ts';
+import type { ChatDocument, FileArguments, Log, PreparedArguments, RunOutcome } from '../ports/document.ts';
 import type { ChatRules } from '../ports/models.ts';
 import type { AssetStore, ToolResult } from '../ports/results.ts';
 import type {

@@ -1,21 +1,16 @@
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
-import type { ChatDocument, Log, RunOutcome, TextEdit } from '../ports/document.ts';
-import type { AssetStore, ResultPart } from '../ports/results.ts';
+import type { RunOutcome, TextEdit } from '../ports/document.ts';
+import type { ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
-import type { Audit, AuditEntry } from '../ports/tools.ts';
+import type { AuditEntry } from '../ports/tools.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
+import type { ToolCallDeps } from './calls.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
 
-export interface InsertionDeps {
+export interface InsertionDeps
+  extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit'> {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
-  readonly assets: AssetStore;
-  readonly document: ChatDocument;
-  readonly log: Log;
-  /** The chat's address. */
-  readonly chat?: string | undefined;
-  readonly rescue?: ((markdown: string) => void) | undefined;
-  readonly audit?: Audit | undefined;
 }
 
 export interface PromptRequest {

@@ -7,7 +7,7 @@ import { ReplyRenderer } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { countAttempt, isModelFailure, NO_ATTEMPTS, waitForRetry } from '../model/providers/retry.ts';
 import { toolOfName } from '../model/request/tools.ts';
-import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
+import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type {
   ChatModel,
   Conversation,
@@ -18,16 +18,14 @@ import type {
   Usage,
 } from '../ports/models.ts';
 import type { ToolName } from '../ports/tools.ts';
+import type { ToolCallDeps } from './calls.ts';
 import { failed, STOPPED } from './document.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
-export interface ReplyDeps {
-  readonly document: ChatDocument;
+export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'> {
   readonly conversation: Conversation;
-  readonly log: Log;
   readonly onReply?: ((progress: ReplyProgress) => void) | undefined;
   readonly onUsage?: ((model: ChatModel, usage: Usage, request: ModelRequest) => void) | undefined;
-  readonly rescue?: ((markdown: string) => void) | undefined;
   readonly batchMs?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { AssetBytes } from '../ports/results.ts';
-import { imageSize, isCutPng } from './imageSize.ts';
+import { imageSize, isCutPng } from './measure.ts';
 import { canBeInside, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './table.ts';
 
 export interface MediaClues {

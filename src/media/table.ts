@@ -2,53 +2,54 @@ import type { AssetKind } from '../ports/results.ts';
 
 export interface MediaType {
   readonly extension: string;
+  /** Other extensions of the same type. */
+  readonly aliases: readonly string[];
   readonly kind: AssetKind;
   /** The usual MIME type first, then its synonyms. */
-  readonly types: readonly string[];
+  readonly types: readonly [string, ...string[]];
 }
 
-const media = (kind: AssetKind, extension: string, ...types: string[]): MediaType => ({
-  kind,
-  extension,
-  types,
-});
+function media(kind: AssetKind, names: string, ...types: MediaType['types']): MediaType {
+  const [extension = '', ...aliases] = names.split(' ');
+  return { kind, extension, aliases, types };
+}
 
 /** Assets get no extension that is not in this table. An `image` is one that every browser can show. */
 export const MEDIA_TYPES: readonly MediaType[] = [
   media('image', 'png', 'image/png', 'image/x-png'),
-  media('image', 'jpg', 'image/jpeg', 'image/jpg', 'image/pjpeg'),
+  media('image', 'jpg jpeg jpe', 'image/jpeg', 'image/jpg', 'image/pjpeg'),
   media('image', 'gif', 'image/gif'),
   media('image', 'webp', 'image/webp'),
   media('image', 'avif', 'image/avif'),
   media('image', 'bmp', 'image/bmp', 'image/x-ms-bmp'),
-  media('image', 'ico', 'image/x-icon', 'image/vnd.microsoft.icon'),
+  media('image', 'ico cur', 'image/x-icon', 'image/vnd.microsoft.icon'),
   media('image', 'apng', 'image/apng'),
   media('file', 'svg', 'image/svg+xml', 'image/svg'),
-  media('file', 'tif', 'image/tiff'),
-  media('file', 'heic', 'image/heic', 'image/heif'),
+  media('file', 'tif tiff', 'image/tiff'),
+  media('file', 'heic heif', 'image/heic', 'image/heif'),
   media('file', 'jxl', 'image/jxl'),
   media('file', 'psd', 'image/vnd.adobe.photoshop'),
 
   media('audio', 'mp3', 'audio/mpeg', 'audio/mp3', 'audio/x-mp3', 'audio/mpeg3'),
   media('audio', 'wav', 'audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'),
-  media('audio', 'ogg', 'audio/ogg', 'application/ogg', 'audio/vorbis'),
+  media('audio', 'ogg oga ogx spx', 'audio/ogg', 'application/ogg', 'audio/vorbis'),
   media('audio', 'opus', 'audio/opus'),
   media('audio', 'flac', 'audio/flac', 'audio/x-flac'),
-  media('audio', 'm4a', 'audio/mp4', 'audio/x-m4a', 'audio/m4a'),
+  media('audio', 'm4a m4b m4p f4a', 'audio/mp4', 'audio/x-m4a', 'audio/m4a'),
   media('audio', 'aac', 'audio/aac', 'audio/x-aac'),
   media('audio', 'weba', 'audio/webm'),
-  media('audio', 'aif', 'audio/aiff', 'audio/x-aiff'),
+  media('audio', 'aif aiff', 'audio/aiff', 'audio/x-aiff'),
   media('audio', 'amr', 'audio/amr'),
-  media('audio', 'mid', 'audio/midi', 'audio/x-midi'),
+  media('audio', 'mid midi', 'audio/midi', 'audio/x-midi'),
 
-  media('file', 'mp4', 'video/mp4'),
+  media('file', 'mp4 m4v f4v', 'video/mp4'),
   media('file', 'webm', 'video/webm'),
   media('file', 'mov', 'video/quicktime'),
   media('file', 'mkv', 'video/matroska', 'video/x-matroska'),
   media('file', 'avi', 'video/vnd.avi', 'video/x-msvideo'),
-  media('file', 'ogv', 'video/ogg'),
+  media('file', 'ogv ogm', 'video/ogg'),
   media('file', 'mpg', 'video/mpeg'),
-  media('file', '3gp', 'video/3gpp', 'video/3gpp2'),
+  media('file', '3gp 3g2', 'video/3gpp', 'video/3gpp2'),
 
   media('file', 'pdf', 'application/pdf', 'application/x-pdf'),
   media('file', 'docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
@@ -69,7 +70,7 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'sqlite', 'application/vnd.sqlite3', 'application/x-sqlite3'),
 
   media('file', 'zip', 'application/zip', 'application/x-zip-compressed'),
-  media('file', 'gz', 'application/gzip', 'application/x-gzip'),
+  media('file', 'gz tgz tar.gz', 'application/gzip', 'application/x-gzip'),
   media('file', 'tar', 'application/x-tar', 'application/tar'),
   media('file', '7z', 'application/x-7z-compressed'),
   media('file', 'bz2', 'application/x-bzip2'),
@@ -82,17 +83,17 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'ttf', 'font/ttf'),
   media('file', 'otf', 'font/otf'),
 
-  media('file', 'txt', 'text/plain'),
-  media('file', 'md', 'text/markdown', 'text/x-markdown'),
+  media('file', 'txt text', 'text/plain'),
+  media('file', 'md markdown', 'text/markdown', 'text/x-markdown'),
   media('file', 'csv', 'text/csv'),
   media('file', 'tsv', 'text/tab-separated-values'),
   media('file', 'json', 'application/json', 'text/json'),
-  media('file', 'jsonl', 'application/jsonl', 'application/x-ndjson'),
+  media('file', 'jsonl ndjson', 'application/jsonl', 'application/x-ndjson'),
   media('file', 'xml', 'application/xml', 'text/xml'),
-  media('file', 'yaml', 'application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml'),
-  media('file', 'html', 'text/html', 'application/xhtml+xml'),
+  media('file', 'yaml yml', 'application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml'),
+  media('file', 'html htm', 'text/html', 'application/xhtml+xml'),
   media('file', 'css', 'text/css'),
-  media('file', 'js', 'text/javascript', 'application/javascript'),
+  media('file', 'js mjs', 'text/javascript', 'application/javascript'),
   media('file', 'ts', 'text/typescript', 'application/typescript'),
   media('file', 'py', 'text/x-python'),
   media('file', 'sql', 'application/sql', 'text/x-sql'),
@@ -101,34 +102,6 @@ export const MEDIA_TYPES: readonly MediaType[] = [
 ];
 
 export const UNKNOWN: MediaType = media('file', 'bin', 'application/octet-stream');
-
-const ALIASES: Readonly<Record<string, string>> = {
-  jpeg: 'jpg',
-  jpe: 'jpg',
-  tiff: 'tif',
-  heif: 'heic',
-  aiff: 'aif',
-  midi: 'mid',
-  oga: 'ogg',
-  yml: 'yaml',
-  htm: 'html',
-  markdown: 'md',
-  text: 'txt',
-  tgz: 'gz',
-  cur: 'ico',
-  ndjson: 'jsonl',
-  mjs: 'js',
-  m4b: 'm4a',
-  m4p: 'm4a',
-  f4a: 'm4a',
-  m4v: 'mp4',
-  f4v: 'mp4',
-  ogx: 'ogg',
-  spx: 'ogg',
-  ogm: 'ogv',
-  '3g2': '3gp',
-  'tar.gz': 'gz',
-};
 
 /** Formats that share the head of their container; only a declared type or a name tells them apart. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
@@ -142,8 +115,7 @@ export function canBeInside(container: string, claimed: MediaType): boolean {
 
 export function mediaByExtension(extension: string): MediaType | undefined {
   const lower = extension.toLowerCase();
-  const wanted = Object.hasOwn(ALIASES, lower) ? ALIASES[lower] : lower;
-  return MEDIA_TYPES.find((each) => each.extension === wanted);
+  return MEDIA_TYPES.find(({ extension: name, aliases }) => name === lower || aliases.includes(lower));
 }
 
 export function mediaByType(type: string): MediaType | undefined {

@@ -36,14 +36,9 @@ export interface ToolInfo extends ToolName {
 
 export interface ToolList {
   readonly tools: readonly ToolInfo[];
-  readonly failures: readonly ServerFailure[];
+  readonly failures: readonly { readonly server: string; readonly reason: string }[];
   /** Usage instructions of servers, for the model. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
-}
-
-export interface ServerFailure {
-  readonly server: string;
-  readonly reason: string;
 }
 
 export interface ToolProgress {
@@ -96,7 +91,7 @@ export type Approval = 'ask' | 'auto-readonly' | 'auto';
 export type ConsentAnswer =
   | { readonly kind: 'allow'; readonly by?: ConsentSource }
   | { readonly kind: 'deny'; readonly reason?: string }
-  /** The user wants to edit the arguments first; the call stays pending. */
+  /** The user edits the arguments first; the call stays pending. */
   | { readonly kind: 'edit' }
   /** No decision: the call stays pending and the run stops. */
   | { readonly kind: 'cancel' };

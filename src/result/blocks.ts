@@ -1,4 +1,5 @@
 import { defined, field, isObject } from '../base/json.ts';
+import { decodePercent } from '../chat/format/escape.ts';
 import type { ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
 
 export type Block = TextPart | LinkPart | ProblemPart | BytesBlock;
@@ -136,7 +137,7 @@ export function nameFromUri(uri: string | undefined): string | undefined {
     .replace(/^https?:\/\/[^/]*/i, '')
     .replace(/^[a-z][a-z0-9+.-]*:/i, '');
   const segment = path?.split(/[/\\]/).findLast((each) => each !== '');
-  return segment === undefined ? undefined : safeName(decode(segment));
+  return segment === undefined ? undefined : safeName(decodePercent(segment));
 }
 
 function safeName(text: string): string | undefined {
@@ -147,12 +148,4 @@ function safeName(text: string): string | undefined {
     .trim();
   const cut = Array.from(name).slice(0, MAX_NAME_CHARS).join('');
   return /[\p{L}\p{N}]/u.test(cut) ? cut : undefined;
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -1,186 +1,11 @@
-import { TimeSlice } from '../base/async.ts';
 import { decodeBase64 } from '../base/base64.ts';
-import { defined, isObject, mapStrings } from '../base/json.ts';
-import { decodeUtf8 } from '../base/lines.ts';
+import { defined, field, isObject, mapStrings, parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
-import { type MediaType, UNKNOWN } from '../media/table.ts';
-import type { AssetBytes, Spill, Spills } from '../ports/results.ts';
-import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
-import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
-import { detectTextType } from './markdown.ts';
-
-export type Piece = string | Found;
-
-/** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
-export type Found = FoundBytes | Exclude<Spill, { readonly kind: 'bytes' }>;
-
-interface FoundBytes {
-  readonly kind: 'bytes';
-  readonly bytes: AssetBytes;
-  readonly declared?: string;
-  /** The text of the Markdown link or image around the bytes. */
-  readonly label?: string;
-  readonly summary?: string;
-}
-
-/** Searches text for base64 that no block type and no setting declares. */
-export async function findBytes(text: string): Promise<readonly Piece[]> {
-  const pieces: Piece[] = [];
-  const slice = new TimeSlice();
-  let from = 0;
-  for await (const run of findBase64Runs(text, slice)) {
-    if (slice.isOver()) await slice.pause();
-    const found = await recognize(run, standsAlone(text, run));
-    if (slice.isOver()) await slice.pause();
-    if (!found) continue;
-    const around = markdownAround(text, run, from);
-    pieces.push(text.slice(from, around.start), { ...found, ...around.label });
-    from = around.end;
-  }
-  pieces.push(text.slice(from));
-  return pieces.filter((piece) => piece !== '');
-}
-
-/** A spilled string that decodes to neither a known format nor noise becomes text again. */
-async function recognizeSpill(spill: Spill): Promise<Piece> {
-  const found = foundIn(spill);
-  if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
-  if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
-  const type = detectUnsigned(spill.head);
-  if (!type && spill.original) return spill.original();
-  return { ...found, ...declaredAs(type ?? UNKNOWN) };
-}
-
-export function foundIn(spill: Spill): Found {
-  if (spill.kind !== 'bytes') return spill;
-  const { kind, mimeType, original: _, ...bytes } = spill;
-  return { kind, bytes, ...defined({ declared: mimeType }) };
-}
-
-const MIN_SIGNED_BYTES = 48;
-/** Signatures of two bytes also occur in ordinary words, so they need more data. */
-const MIN_WEAKLY_SIGNED_BYTES = 256;
-const MIN_UNSIGNED_CHARS = 2000;
-/** Enough to recognize every format except those inside a ZIP; a multiple of four. */
-const HEAD_CHARS = 8192;
-
-async function recognize(run: Base64Run, alone: boolean): Promise<FoundBytes | undefined> {
-  if (run.length % 4 === 1 || (run.padding > 0 && (run.length + run.padding) % 4 !== 0)) return undefined;
-  const claim = run.declared === undefined ? await detectHead(run, alone) : { declared: run.declared };
-  if (!claim || (holds(run, '-', '_') && holds(run, '+', '/'))) return undefined;
-  // Buffer's 'base64' accepts both alphabets.
-  return { kind: 'bytes', bytes: Buffer.from(run.pieces.join(''), 'base64'), ...claim };
-}
-
-async function detectHead(
-  run: Base64Run,
-  alone: boolean,
-): Promise<{ readonly declared?: string } | undefined> {
-  const digits = firstDigits(run);
-  if (await signedType(digits, (run.length * 3) / 4)) return {};
-  const unsigned = alone && isCanonical(run) ? detectUnsigned(Buffer.from(digits, 'base64')) : undefined;
-  return unsigned && declaredAs(unsigned);
-}
-
-/** The type by its signature, if there are enough bytes to rule out an ordinary word. */
-export async function signedType(digits: string, byteCount: number): Promise<MediaType | undefined> {
-  const signed = await sniffBytes(Buffer.from(digits, 'base64'));
-  return signed && byteCount >= minSize(signed, digits) ? signed : undefined;
-}
-
-function firstDigits({ pieces }: Base64Run): string {
-  let digits = '';
-  for (const piece of pieces) {
-    digits += piece.slice(0, HEAD_CHARS);
-    if (digits.length >= HEAD_CHARS) break;
-  }
-  return digits.slice(0, HEAD_CHARS);
-}
-
-function declaredAs({ types: [declared] }: MediaType): { readonly declared?: string } {
-  return defined({ declared });
-}
-
-function holds({ pieces }: Base64Run, ...signs: readonly string[]): boolean {
-  return signs.some((sign) => pieces.some((piece) => piece.includes(sign)));
-}
-
-/** As an encoder writes it: plain alphabet, padded, and the unused bits are zero. */
-function isCanonical(run: Base64Run): boolean {
-  if (run.length < MIN_UNSIGNED_CHARS || (run.length + run.padding) % 4 !== 0) return false;
-  const end = run.pieces
-    .slice(-4)
-    .join('')
-    .slice(-(run.length % 4) || Number.POSITIVE_INFINITY);
-  return !holds(run, '-', '_') && Buffer.from(end, 'base64').toString('base64').startsWith(end);
-}
-
-const STRONGLY_SIGNED = new Set(
-  'png jpg gif webp avif apng ico svg html tif heic jxl psd pdf docx xlsx pptx odt ods odp epub docm xlsm pptm rtf zip 7z rar xz zst tar wav ogg opus flac m4a mid mp4 mov webm mkv avi ogv sqlite parquet wasm woff woff2'.split(
-    ' ',
-  ),
-);
-
-const SIGNATURE_CHARS = 16;
-
-function minSize(type: MediaType, digits: string): number {
-  if (STRONGLY_SIGNED.has(type.extension)) return MIN_SIGNED_BYTES;
-  // Without the signature, which may already look mixed.
-  return isMixed(digits.slice(SIGNATURE_CHARS)) ? MIN_WEAKLY_SIGNED_BYTES : Number.POSITIVE_INFINITY;
-}
-
-/** Words, numbers, hexadecimal and gene sequences lack one of these. */
-function isMixed(digits: string): boolean {
-  return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
-}
-
-/** Noise has an entropy of almost 6 bits per digit; names and numbers have less than 5. */
-const MIN_NOISE_BITS = 5.3;
-const MIN_TEXT_BITS = 3.5;
-
-/** Bytes without a signature count if they are noise or valid text. */
-function detectUnsigned(head: Uint8Array): MediaType | undefined {
-  const digits = Buffer.from(head).toString('base64');
-  const bits = entropy(digits);
-  const text = bits >= MIN_TEXT_BITS ? readText(head) : undefined;
-  if (text !== undefined) return detectTextType(text);
-  const isNoise = bits >= MIN_NOISE_BITS && isMixed(digits) && /[+/]/.test(digits);
-  return isNoise ? UNKNOWN : undefined;
-}
-
-/** UTF-8 without control characters. */
-function readText(head: Uint8Array): string | undefined {
-  const text = decodeUtf8(head, { isCut: true })?.replace(/^\uFEFF/, '');
-  return text === undefined || /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
-}
-
-function entropy(text: string): number {
-  const counts = new Map<string, number>();
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
-  let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
-  return bits;
-}
-
-/** Whether a run is the whole text or a whole string in JSON, which may be nested. */
-function standsAlone(text: string, { start, end }: Base64Run): boolean {
-  const before = text.slice(Math.max(0, start - 32), start);
-  const after = text.slice(end, end + 32);
-  if (/^\s*$/.test(before) && /^\s*$/.test(after)) return start <= 32 && text.length - end <= 32;
-  return /["']$/.test(before) && /^(?:(?:\\+r)?\\+n)?\\*["']/.test(after);
-}
-
-const MAX_LABEL_CHARS = 200;
-
-function markdownAround(text: string, { start, end }: Base64Run, floor: number) {
-  const before = text.slice(Math.max(floor, start - MAX_LABEL_CHARS), start);
-  const opened = /!?\[([^[\]\n]*)\]\($/.exec(before);
-  const closed = /^(?:[ \t]+"[^"\n]{0,100}")?\)/.exec(text.slice(end, end + MAX_LABEL_CHARS));
-  if (!opened || !closed) return { start, end, label: {} };
-  const label = defined({ label: opened[1]?.trim() || undefined });
-  return { start: start - opened[0].length, end: end + closed[0].length, label };
-}
+import { mediaByExtension, UNKNOWN } from '../media/table.ts';
+import type { Spill, Spills } from '../ports/results.ts';
+import type { ToolName } from '../ports/tools.ts';
+import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 
 export interface ExtractContext {
   readonly spills?: Spills | undefined;
@@ -195,7 +20,7 @@ export async function extractBytes(text: string, context: ExtractContext): Promi
       pieces.push(readHit(piece, context) ?? JSON.stringify(piece.data).slice(1, -1));
     else {
       for (const each of await extractSpills(piece, context.spills)) {
-        if (typeof each === 'string') pieces.push(...(await findBytes(each)));
+        if (typeof each === 'string') pieces.push(...(await findBase64(each)));
         else pieces.push(each);
       }
     }
@@ -260,6 +85,22 @@ async function extractSpills(text: string, spills: Spills | undefined): Promise<
   return pieces.filter((piece) => piece !== '');
 }
 
+/** A spilled string that decodes to neither a known format nor noise becomes text again. */
+async function recognizeSpill(spill: Spill): Promise<Piece> {
+  const found = foundIn(spill);
+  if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
+  if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
+  const type = detectUnsigned(spill.head);
+  if (!type && spill.original) return spill.original();
+  return { ...found, declared: (type ?? UNKNOWN).types[0] };
+}
+
+export function foundIn(spill: Spill): Found {
+  if (spill.kind !== 'bytes') return spill;
+  const { kind, mimeType, original: _, ...bytes } = spill;
+  return { kind, bytes, ...defined({ declared: mimeType }) };
+}
+
 /** Replaces a long string that was decoded to a file while the result arrived. */
 export function renderPlaceholder(secret: string, number: number): string {
   return `filechat-spill:${secret}:${number}`;
@@ -313,4 +154,109 @@ function mapAllBut(kept: readonly string[], owner: object, replace: (text: strin
       kept.includes(key) && typeof value === 'string' ? value : mapStrings(value, replace),
     ]),
   );
+}
+
+/** An entry of the setting `results.fields`: where a tool's JSON contains bytes. */
+export interface FieldRule {
+  /** Names separated by dots; `[]` or `*` matches every element: `pages[].image`, `files.*.data`. */
+  readonly path: string;
+  /** A MIME type or an extension. */
+  readonly type?: string;
+  /** A template with `{kind} {name} {size} {type} {ref}` and the names of sibling fields. */
+  readonly summary?: string;
+}
+
+interface FieldHit {
+  readonly data: string;
+  readonly declared?: string;
+  /** The rule's summary with the values of sibling fields filled in. */
+  readonly summary?: string;
+}
+
+/** Reads the rules of one tool from a setting that is not validated. */
+export function readFieldRules(setting: unknown, { server, tool }: ToolName): readonly FieldRule[] {
+  const rules = field(setting, `${server}.${tool}`);
+  if (!Array.isArray(rules)) return [];
+  return rules.flatMap((rule: unknown) => {
+    const path = textField(rule, 'path');
+    if (path === undefined) return [];
+    return [{ path, ...defined({ type: textField(rule, 'type'), summary: textField(rule, 'summary') }) }];
+  });
+}
+
+export function findFields(value: unknown, rules: readonly FieldRule[]): readonly FieldHit[] {
+  return rules.flatMap((rule) => {
+    const steps = readPath(rule.path);
+    const last = steps.pop();
+    if (last === undefined) return [];
+    let owners: readonly unknown[] = [value];
+    for (const step of steps) owners = owners.flatMap((owner) => take(owner, step));
+    return owners.flatMap((owner) => take(owner, last).flatMap((data) => toHit(rule, owner, data)));
+  });
+}
+
+/** Parsing longer JSON would block the event loop; such text is still searched for base64. */
+const MAX_PARSED_CHARS = 4_000_000;
+
+/** `findFields` for JSON text. Keeps the text around the matches unchanged. */
+export function findFieldsInText(json: string, rules: readonly FieldRule[]): readonly (string | FieldHit)[] {
+  if (rules.length === 0 || json.length > MAX_PARSED_CHARS || !/^\s*[[{]/.test(json)) return [json];
+  const value = parseJson(json);
+  let pieces: readonly (string | FieldHit)[] = [json];
+  for (const hit of new Map(findFields(value, rules).map((each) => [each.data, each])).values()) {
+    pieces = pieces.flatMap((piece) => (typeof piece === 'string' ? cutOut(piece, hit) : [piece]));
+  }
+  return pieces;
+}
+
+function cutOut(text: string, hit: FieldHit): readonly (string | FieldHit)[] {
+  const written = JSON.stringify(hit.data);
+  const escaped = written.replaceAll('/', '\\/');
+  const literal = text.includes(written) ? written : escaped;
+  return text
+    .split(literal)
+    .flatMap((piece, at, all) => [
+      `${at > 0 ? '"' : ''}${piece}${at < all.length - 1 ? '"' : ''}`,
+      ...(at < all.length - 1 ? [hit] : []),
+    ]);
+}
+
+const EACH = '*';
+
+function readPath(path: string): string[] {
+  return path
+    .replace(/^\$\.?/, '')
+    .replace(/\[(\d*|\*)\]/g, (_whole, index: string) => `.${index === '' ? EACH : index}`)
+    .split('.')
+    .filter((step) => step !== '');
+}
+
+function take(owner: unknown, step: string): readonly unknown[] {
+  if (step === EACH) return typeof owner === 'object' && owner !== null ? Object.values(owner) : [];
+  const value = field(owner, step);
+  return value === undefined ? [] : [value];
+}
+
+function toHit({ type, summary }: FieldRule, owner: unknown, data: unknown): readonly FieldHit[] {
+  if (typeof data !== 'string' || data === '') return [];
+  const declared = type && (mediaByExtension(type)?.types[0] ?? type);
+  return [{ data, ...defined({ declared, summary: summary && fillSiblings(summary, owner) }) }];
+}
+
+/** Filled in when the asset is saved; sibling fields of the same name are ignored. */
+const ASSET_KEYS = new Set(['kind', 'size', 'type', 'ref']);
+const MAX_SIBLING_CHARS = 60;
+
+function fillSiblings(summary: string, owner: unknown): string {
+  return summary.replace(/\{(\w+)\}/g, (placeholder, key: string) => {
+    const value = ASSET_KEYS.has(key) ? undefined : field(owner, key);
+    const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    // Braces would look like a placeholder when the rest is filled in.
+    return shown === undefined || shown.length > MAX_SIBLING_CHARS ? placeholder : shown.replace(/[{}]/g, '');
+  });
+}
+
+function textField(owner: unknown, key: string): string | undefined {
+  const value = field(owner, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,21 +1,14 @@
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
-import { type SummaryValues, summarize } from './summary.ts';
 
-export type ModelPart =
+type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly path: string; readonly mimeType: string };
 
-export interface AboutAsset {
-  readonly size: number;
-  readonly mimeType: string;
-}
-
 export interface ModelViewOptions {
-  readonly about: (path: string) => AboutAsset | undefined;
+  readonly about: (path: string) => { readonly size: number; readonly mimeType: string } | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
-  readonly maxImageBytes?: number;
   readonly template?: string;
 }
 
@@ -48,9 +41,8 @@ const SENT_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'
 function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): readonly ModelPart[] {
   const about = options.about(asset.path);
   const mimeType = about?.mimeType ?? typeByName(asset.path);
-  const { sendImages = 'auto', maxImageBytes = MAX_IMAGE_BYTES } = options;
-  const isSmall = about !== undefined && about.size > 0 && about.size <= maxImageBytes;
-  if (asset.kind === 'image' && sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
+  const isSmall = about !== undefined && about.size > 0 && about.size <= MAX_IMAGE_BYTES;
+  if (asset.kind === 'image' && options.sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
   const line = text(summarize(describeAsset(asset, mimeType, about), options.template));
@@ -92,7 +84,7 @@ function describeLink({ uri, name, mimeType, size }: LinkPart): string {
 
 function typeByName(path: string): string {
   const type = mediaByExtension(path.slice(path.lastIndexOf('.') + 1)) ?? UNKNOWN;
-  return type.types[0] ?? 'application/octet-stream';
+  return type.types[0];
 }
 
 function text(value: string): ModelPart {
@@ -102,4 +94,71 @@ function text(value: string): ModelPart {
 /** Tag characters are invisible to users, but models read them as letters. */
 function stripTags(value: string): string {
   return value.replace(/[\u{e0000}-\u{e0fff}]/gu, '');
+}
+
+interface SummaryValues {
+  readonly kind: string;
+  readonly name: string;
+  readonly size: string;
+  readonly type: string;
+  readonly ref: string;
+}
+
+export const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
+export const MAX_SUMMARY_TOKENS = 60;
+const SHORTEST_SUMMARY = '[{kind}, {size}, {ref}]';
+
+/** One line for a file that is not sent. Shortens the name, then the template, until the line is short enough. */
+export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): string {
+  for (const each of [template, DEFAULT_SUMMARY, SHORTEST_SUMMARY]) {
+    const line = fitName(values, each);
+    if (line !== undefined) return line;
+  }
+  return cutToTokens(fill(SHORTEST_SUMMARY, values));
+}
+
+/**
+ * An upper bound for such lines with any current tokenizer: one token per sign, per two digits, per three letters of a
+ * word and per two of other letters, and more outside of ASCII.
+ */
+export function tokensAtMost(text: string): number {
+  let tokens = 0;
+  for (const [run] of text.matchAll(/[A-Za-z]+|[0-9]+|[^A-Za-z0-9]/gu)) tokens += tokensOf(run);
+  return tokens;
+}
+
+function tokensOf(run: string): number {
+  if (/^[A-Z]?[a-z]+$/.test(run)) return Math.ceil(run.length / 3);
+  if (/^[A-Za-z0-9]/.test(run)) return Math.ceil(run.length / 2);
+  if (run === ' ') return 0;
+  const bytes = Buffer.byteLength(run);
+  return Math.max(1, bytes - 1);
+}
+
+function fitName(values: SummaryValues, template: string): string | undefined {
+  const name = Array.from(values.name);
+  for (let kept = name.length; kept >= 0; kept -= 1) {
+    const shown = kept === name.length ? values.name : kept === 0 ? '' : `${name.slice(0, kept).join('')}…`;
+    const line = fill(template, { ...values, name: shown });
+    if (tokensAtMost(line) <= MAX_SUMMARY_TOKENS) return line;
+  }
+  return undefined;
+}
+
+function fill(template: string, values: SummaryValues): string {
+  const known = new Map<string, string>(Object.entries(values));
+  const filled = template.replace(/\{(\w+)\}/g, (_whole, key: string) => oneLine(known.get(key) ?? ''));
+  return oneLine(filled)
+    .replace(/(?:, )+(?=[,\]])/g, '')
+    .replace(/ +(?=[,\]])/g, '');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+function cutToTokens(text: string): string {
+  let line = text;
+  while (tokensAtMost(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
+  return line;
 }

@@ -1,4 +1,6 @@
+import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import type {
@@ -11,19 +13,13 @@ import type {
   SpilledBytes,
 } from '../ports/results.ts';
 import { nameFromUri, problem } from './blocks.ts';
-import type { Found } from './findBytes.ts';
-import { describeAsset } from './modelView.ts';
-import { summarize } from './summary.ts';
+import type { Found } from './findBase64.ts';
+
+import { describeAsset, summarize } from './modelView.ts';
 
 export interface SpilledFiles {
   holds(path: string, bytes: AssetBytes): Promise<boolean>;
   tail(bytes: SpilledBytes): Promise<Uint8Array>;
-}
-
-export interface ByteSaverDeps {
-  readonly assets: ResultAssets;
-  readonly maxAssetBytes: number;
-  readonly files: SpilledFiles;
 }
 
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
@@ -38,18 +34,21 @@ interface SavedPart {
 
 /** Saves bytes as assets. Bytes that were announced and equal saved ones are not saved again: see `known`. */
 export class ByteSaver {
-  readonly #deps: ByteSaverDeps;
-  readonly #announced = new Map<number, Found[]>();
+  readonly #assets: ResultAssets;
+  readonly #files: SpilledFiles;
+  readonly #maxAssetBytes: number;
+  /** By size. */
+  #announced: ReadonlyMap<number, readonly Found[]> = new Map();
   readonly #known = new Map<Found, Saved>();
 
-  constructor(deps: ByteSaverDeps) {
-    this.#deps = deps;
+  constructor(assets: ResultAssets, files: SpilledFiles, maxAssetBytes: number) {
+    this.#assets = assets;
+    this.#files = files;
+    this.#maxAssetBytes = maxAssetBytes;
   }
 
-  announce(found: Found): void {
-    const sameSize = this.#announced.get(lengthOf(found));
-    if (sameSize) sameSize.push(found);
-    else this.#announced.set(lengthOf(found), [found]);
+  announce(found: readonly Found[]): void {
+    this.#announced = groupBy(found, lengthOf);
   }
 
   /** The saved bytes that equal announced ones. */
@@ -67,7 +66,7 @@ export class ByteSaver {
 
   async store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
     try {
-      const { number, path } = await this.#deps.assets.save(asset);
+      const { number, path } = await this.#assets.save(asset);
       // The format of links has names for files only.
       const named = asset.kind === 'file' && name !== undefined ? { name } : {};
       return { kind: 'asset', asset: { kind: asset.kind, number, path, ...named } };
@@ -78,22 +77,22 @@ export class ByteSaver {
 
   async #save(found: Found, { what, ...clues }: Origin): Promise<SavedPart> {
     const size = lengthOf(found);
-    const { maxAssetBytes, files } = this.#deps;
     const lost = (message: string): SavedPart => ({ part: problem(message), saved: { size } });
     if (found.kind === 'failed') return lost(`The ${what} could not be saved: ${found.reason}.`);
-    if (found.kind === 'refused' || size > maxAssetBytes) {
+    if (found.kind === 'refused' || size > this.#maxAssetBytes) {
       return lost(
-        `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(maxAssetBytes)}.`,
+        `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(this.#maxAssetBytes)}.`,
       );
     }
     if (size === 0) return lost(`The ${what} could not be saved: it is empty.`);
     const { bytes } = found;
-    const tail = bytes instanceof Uint8Array ? undefined : await files.tail(bytes).catch(() => undefined);
+    const tail =
+      bytes instanceof Uint8Array ? undefined : await this.#files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
     const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
     const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
     if (part.kind !== 'asset') return { part, saved: { size } };
-    return { part, saved: { size, asset: part.asset, mimeType: types[0] ?? 'application/octet-stream' } };
+    return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
   }
 
   async #duplicatesOf(found: Found): Promise<readonly Found[]> {
@@ -110,9 +109,8 @@ export class ByteSaver {
     const [headA, headB] = [headOf(a.bytes), headOf(b.bytes)];
     const known = Math.min(headA.length, headB.length);
     if (Buffer.compare(headA.subarray(0, known), headB.subarray(0, known)) !== 0) return false;
-    const { files } = this.#deps;
-    if (!(a.bytes instanceof Uint8Array)) return files.holds(a.bytes.path, b.bytes).catch(() => false);
-    if (!(b.bytes instanceof Uint8Array)) return files.holds(b.bytes.path, a.bytes).catch(() => false);
+    if (!(a.bytes instanceof Uint8Array)) return this.#files.holds(a.bytes.path, b.bytes).catch(() => false);
+    if (!(b.bytes instanceof Uint8Array)) return this.#files.holds(b.bytes.path, a.bytes).catch(() => false);
     return true;
   }
 }
@@ -152,10 +150,6 @@ const MAX_FORMATTED_CHARS = 100_000;
 /** Formats JSON that is on one line, if that changes only its white space. */
 export function formatJson(text: string): string {
   if (text.length > MAX_FORMATTED_CHARS || text.includes('\n')) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
 }

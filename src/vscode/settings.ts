@@ -4,7 +4,7 @@ import type { FileLimits } from '../assets/chatFiles.ts';
 import { isObject } from '../base/json.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
 import type { Approval } from '../ports/tools.ts';
-import { readFieldRules } from '../result/fields.ts';
+import { readFieldRules } from '../result/findBytes.ts';
 import type { Transform } from '../result/process.ts';
 
 /** Read at every use, so changes apply at once. */

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { FolderAssets } from '../../src/assets/store.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
 import { McpClient } from '../../src/mcpClient.ts';
-import type { ServerRequests } from '../../src/ports/requests.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
+import type { ServerRequests } from '../../src/ports/servers.ts';
 
 const SERVER = 'conformance';
 const TIMEOUT_MS = 60_000;

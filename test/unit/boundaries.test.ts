@@ -20,7 +20,7 @@ const MAX_ENTRIES = 20;
 const RULES: Readonly<Record<string, readonly string[]>> = {
   base: [],
   ports: [],
-  media: ['base', 'ports', 'file-type'],
+  media: ['base', 'ports', 'file-type', 'image-dimensions'],
   chat: ['base', 'ports', 'yaml'],
   result: ['base', 'ports', 'media', 'chat'],
   assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],

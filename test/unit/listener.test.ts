@@ -1,128 +1,57 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatListener, type ListenerDeps } from '../../src/listener.ts';
-import type { ChatDocument, TextEdit } from '../../src/ports/document.ts';
-import type { FileArguments } from '../../src/ports/files.ts';
-import type { ToolResult } from '../../src/ports/results.ts';
-import type { ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../src/ports/tools.ts';
-import { applyEdit } from '../kit/applyEdit.ts';
+import type { FileArguments } from '../../src/ports/document.ts';
+import type { ConsentAnswer, ToolCall } from '../../src/ports/tools.ts';
+import { type MemoryDocument, scene } from './loop/scriptedChat.ts';
+import { NEXT, OK, RESULT } from './loop/words.ts';
 
-class MemoryDocument implements ChatDocument {
-  #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  text() {
-    return this.#text;
-  }
-
-  async edit(compute: (text: string) => TextEdit | undefined) {
-    const edit = compute(this.#text);
-    this.#text = applyEdit(this.#text, edit);
-    return edit !== undefined;
-  }
-
-  type(change: (text: string) => string) {
-    this.#text = change(this.#text);
-  }
-
-  async save(): Promise<boolean> {
-    return true;
-  }
-
-  onDidChange() {
-    return { dispose() {} };
-  }
+interface Given {
+  readonly answer?: ConsentAnswer;
+  readonly during?: (document: MemoryDocument) => void;
+  readonly whileAsked?: (document: MemoryDocument) => void;
+  readonly files?: FileArguments;
 }
 
-const notHere = () => Promise.reject(new Error('nothing is saved here'));
-const says = (text: string): ToolResult => ({ isError: false, parts: [{ kind: 'text', text }] });
-const TOOLS: readonly ToolInfo[] = ['echo', 'fail', 'hang'].map((tool) => ({
-  server: 'a',
-  tool,
-  inputSchema: {},
-}));
-
-interface Scene {
-  readonly document: MemoryDocument;
-  readonly listener: ChatListener;
-  readonly asked: ToolCall[];
-  readonly called: ToolCall[];
-  readonly rescued: string[];
-  readonly notes: (readonly string[] | undefined)[];
-}
-
-function scene(
-  text: string,
-  {
-    answer = { kind: 'allow' } as ConsentAnswer,
-    during = () => {},
-    whileAsked = () => {},
-    files,
-  }: {
-    answer?: ConsentAnswer;
-    during?: (document: MemoryDocument) => void;
-    whileAsked?: (document: MemoryDocument) => void;
-    files?: FileArguments;
-  } = {},
-): Scene {
-  const document = new MemoryDocument(text);
+/** A chat whose tools return their arguments. */
+function stage(chat: string, { answer = { kind: 'allow' }, during, whileAsked, files }: Given = {}) {
   const asked: ToolCall[] = [];
-  const called: ToolCall[] = [];
-  const rescued: string[] = [];
-  const notes: (readonly string[] | undefined)[] = [];
-  const tools: ToolHost = {
-    listTools: async (server) => ({
-      tools: TOOLS.filter((tool) => tool.server === server),
-      failures: server === 'down' ? [{ server, reason: 'Server down did not start.' }] : [],
-    }),
-    callTool: async (call, { signal }) => {
-      called.push(call);
-      during(document);
-      if (call.tool === 'fail') throw new Error('Tool fail of server a failed: no.');
-      if (call.tool === 'hang')
-        await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-      return says(JSON.stringify(call.arguments));
+  const { document, ...rest } = scene(chat, [], {
+    consent: (call) => {
+      asked.push(call);
+      whileAsked?.(document);
+      return answer;
     },
-  };
-  const parts: ListenerDeps = {
-    document,
-    tools,
-    assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
-    consent: {
-      mayCall: async (call, _tool, { notes: told } = {}) => {
-        asked.push(call);
-        notes.push(told);
-        whileAsked(document);
-        return answer;
-      },
+    callTool: async () => {
+      during?.(document);
+      return undefined;
     },
-    log: { info() {}, warn() {}, error() {} },
-    rescue: (markdown) => rescued.push(markdown),
-    ...(files ? { files } : {}),
-  };
-  return { document, listener: new ChatListener(parts), asked, called, rescued, notes };
+    files,
+  });
+  return { ...rest, document, asked };
 }
 
-const CALL = (tool: string, body = '{}', id = '') =>
-  `\`\`\`tool_call a.${tool}${id && ` ${id}`}\n${body}\n\`\`\`\n`;
+async function run(chat: string, given?: Given) {
+  const { listener, document, ...rest } = stage(chat, given);
+  const outcome = await listener.run();
+  return { ...rest, outcome, text: document.text() };
+}
+
+/** A call as the user writes it, or as it is with an id. */
+const CALL = (json = '{}', id = '', tool = 'write') =>
+  `\`\`\`tool_call a.${tool}${id && ` ${id}`}\n${json}\n\`\`\`\n`;
+const ONE = '{"n": 1}';
+const TWO = '{"n": 2}';
 
 describe('running a chat', () => {
   it('runs the pending calls in order and ends with a user turn', async () => {
-    const { document, listener } = scene(
-      `# %% user\nGo.\n\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
-    );
-    assert.deepEqual(await listener.run(), { ok: true, assets: [] });
-    assert.equal(
-      document.text(),
-      `# %% user\nGo.\n\n${CALL('echo', '{"n": 1}', 'c1')}\n${CALL('echo', '{"n": 2}', 'c2')}\n# %% tool a.echo c1\n\`\`\`\n{"n":1}\n\`\`\`\n\n# %% tool a.echo c2\n\`\`\`\n{"n":2}\n\`\`\`\n\n# %% user\n`,
-    );
+    const { outcome, text } = await run(`# %% user\nGo.\n\n${CALL(ONE)}\n${CALL(TWO)}`);
+    assert.deepEqual(outcome, OK);
+    const results = `${RESULT('write', 'c1', '{"n":1}')}${RESULT('write', 'c2', '{"n":2}')}`;
+    assert.equal(text, `# %% user\nGo.\n\n${CALL(ONE, 'c1')}\n${CALL(TWO, 'c2')}${results}${NEXT}`);
   });
 
   it('a second run repeats nothing', async () => {
-    const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`);
+    const { document, listener, called } = stage(`# %% user\n${CALL()}`);
     await listener.run();
     const text = document.text();
     assert.equal((await listener.run()).ok, false);
@@ -130,48 +59,32 @@ describe('running a chat', () => {
   });
 
   it('text that is typed in the meantime stays, above, within and below', async () => {
-    const { document, listener } = scene(`# %% user\nabove\n\n${CALL('echo')}\n# %% user\n`, {
+    const { text } = await run(`# %% user\nabove\n\n${CALL()}\n# %% user\n`, {
       during: (live) =>
-        live.type((text) => `${text.replace('above', 'above!').replace('-->\n\n', '-->\nwithin\n\n')}below`),
+        live.type((now) => `${now.replace('above', 'above!').replace('-->\n\n', '-->\nwithin\n\n')}below`),
     });
-    await listener.run();
     assert.equal(
-      document.text(),
-      `# %% user\nabove!\n\n${CALL('echo', '{}', 'c1')}within\n\n# %% tool a.echo c1\n\`\`\`\n{}\n\`\`\`\n\n# %% user\nbelow`,
+      text,
+      `# %% user\nabove!\n\n${CALL('{}', 'c1')}within\n${RESULT('write', 'c1', '{}')}${NEXT}below`,
     );
   });
 
   it('a call that was deleted while it ran still gets its result into the file', async () => {
-    const { document, listener } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
-      during: (live) => live.type(() => '# %% user\nhm\n'),
-    });
-    await listener.run();
-    assert.equal(document.text(), '# %% user\nhm\n\n# %% tool a.echo c1\n```\n{"n":1}\n```\n\n# %% user\n');
+    const during = (live: MemoryDocument) => live.type(() => '# %% user\nhm\n');
+    const { text } = await run(`# %% user\n${CALL(ONE)}`, { during });
+    assert.equal(text, `# %% user\nhm\n${RESULT('write', 'c1', '{"n":1}')}${NEXT}`);
   });
 
   it('a call that was deleted before it was sent does not run', async () => {
-    const { document, listener, called } = scene(
-      `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
-      {
-        during: (live) => live.type((text) => text.replace(/\n```tool_call a\.echo c2[\s\S]*?```\n/, '')),
-      },
-    );
-    await listener.run();
-    assert.deepEqual(
-      called.map((call) => call.id),
-      ['c1'],
-    );
-    assert.equal(document.text().includes('c2'), false);
+    const during = (live: MemoryDocument) =>
+      live.type((text) => text.replace(/\n```tool_call a\.write c2[\s\S]*?```\n/, ''));
+    const { called, text } = await run(`# %% user\n${CALL(ONE)}\n${CALL(TWO)}`, { during });
+    assert.deepEqual([called.map(({ id }) => id), text.includes('c2')], [['c1'], false]);
   });
 
   it('a call that was edited before it was sent runs as edited', async () => {
-    const { listener, called } = scene(
-      `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
-      {
-        during: (live) => live.type((text) => text.replace('{"n": 2}', '{"n": 3}')),
-      },
-    );
-    await listener.run();
+    const during = (live: MemoryDocument) => live.type((text) => text.replace(TWO, '{"n": 3}'));
+    const { called } = await run(`# %% user\n${CALL(ONE)}\n${CALL(TWO)}`, { during });
     assert.deepEqual(
       called.map((call) => call.arguments),
       [{ n: 1 }, { n: 3 }],
@@ -179,129 +92,98 @@ describe('running a chat', () => {
   });
 
   it('a call that was edited after consent does not run', async () => {
-    const { document, listener, called } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
-      whileAsked: (live) => live.type((text) => text.replace('{"n": 1}', '{"n": 2}')),
-    });
-    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed. Run again.');
-    assert.deepEqual([called.length, document.text().includes('# %% tool')], [0, false]);
+    const whileAsked = (live: MemoryDocument) => live.type((text) => text.replace(ONE, TWO));
+    const { outcome, called, text } = await run(`# %% user\n${CALL(ONE)}`, { whileAsked });
+    assert.equal(outcome.error, 'The call a.write c1 was changed. Run again.');
+    assert.deepEqual([called.length, text.includes('# %% tool')], [0, false]);
   });
 
   it('two calls with one id get their own results', async () => {
-    const { document, listener } = scene(
-      `# %% user\n${CALL('echo', '{"n": 1}', 'x')}\n${CALL('echo', '{"n": 2}', 'x')}`,
-    );
-    await listener.run();
-    assert.match(
-      document.text(),
-      /# %% tool a\.echo x\n```\n\{"n":1\}\n```\n\n# %% tool a\.echo x\n```\n\{"n":2\}/,
-    );
+    const { text } = await run(`# %% user\n${CALL(ONE, 'x')}\n${CALL(TWO, 'x')}`);
+    assert.ok(text.endsWith(`${RESULT('write', 'x', '{"n":1}')}${RESULT('write', 'x', '{"n":2}')}${NEXT}`));
   });
 
   it('a document that rejects edits runs no tool', async () => {
-    const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`);
-    document.edit = async () => false;
+    const { document, listener, called } = stage(`# %% user\n${CALL()}`);
+    document.refuse('says so');
     assert.equal((await listener.run()).ok, false);
     assert.equal(called.length, 0);
   });
 
   it('a result that cannot be written is rescued once', async () => {
-    const { document, listener, rescued } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
-      during: (live) => {
-        live.edit = () => Promise.reject(new Error('gone'));
-      },
-    });
-    assert.match((await listener.run()).error ?? '', /Could not edit the chat/);
-    assert.deepEqual(rescued, ['# %% tool a.echo c1\n```\n{"n":1}\n```\n']);
-    assert.equal(document.text().includes('# %% tool'), false);
+    const during = (live: MemoryDocument) => live.refuse('throws');
+    const { outcome, rescued, text } = await run(`# %% user\n${CALL(ONE)}`, { during });
+    assert.match(outcome.error ?? '', /Could not edit the chat/);
+    assert.deepEqual(rescued, ['# %% tool a.write c1\n```\n{"n":1}\n```\n']);
+    assert.equal(text.includes('# %% tool'), false);
   });
 
   const refused: Record<string, [block: string, note: RegExp]> = {
-    'arguments that are no JSON': [CALL('echo', '{"n": '), /> ⚠ The arguments are not valid JSON: /],
-    'arguments that are no object': [
-      CALL('echo', '[1]'),
-      /> ⚠ The arguments of a tool call are one JSON object/,
-    ],
+    'arguments that are not JSON': [CALL('{"n": '), /> ⚠ The arguments are not valid JSON: /],
+    'arguments that are not an object': [CALL('[1]'), /> ⚠ The arguments of a tool call are one JSON object/],
     'a tool that does not exist': [
-      CALL('nope'),
+      CALL('{}', '', 'nope'),
       /> ⚠ The server “a” has no tool “nope”\. Nothing was called\./,
     ],
-    'a server that is down': [CALL('echo').replace('a.echo', 'down.echo'), /> ⚠ Server down did not start\./],
+    'a server that is down': [CALL().replace('a.', 'down.'), /> ⚠ Server down did not start\./],
   };
   for (const [name, [block, note]] of Object.entries(refused)) {
     it(`${name}: a note in the document, and nothing is called`, async () => {
-      const { document, listener, called } = scene(`# %% user\n${block}`);
-      assert.equal((await listener.run()).ok, false);
-      assert.match(document.text(), note);
-      assert.equal(called.length, 0);
+      const { outcome, called, text } = await run(`# %% user\n${block}`);
+      assert.deepEqual([outcome.ok, called.length], [false, 0]);
+      assert.match(text, note);
     });
   }
 
   it('an invalid call is reported with its line', async () => {
-    const { listener } = scene('# %% user\nGo.\n\n```tool_call nodot\n```\n');
-    assert.match(
-      (await listener.run()).error ?? '',
-      /^Line 4: A tool call must name its tool as SERVER\.TOOL/,
-    );
+    const { outcome } = await run('# %% user\nGo.\n\n```tool_call nodot\n```\n');
+    assert.match(outcome.error ?? '', /^Line 4: A tool call must name its tool as SERVER\.TOOL/);
   });
 
   it('a failure is a note, and the next call still runs', async () => {
-    const { document, listener } = scene(`# %% user\n${CALL('fail')}\n${CALL('echo')}`);
-    assert.deepEqual(await listener.run(), {
-      ok: false,
-      error: 'Tool fail of server a failed: no.',
-      assets: [],
-    });
-    assert.match(
-      document.text(),
-      /> ⚠ Tool fail of server a failed: no\.\n\n# %% tool a\.echo c2\n```\n\{\}/,
-    );
+    const { outcome, text } = await run(`# %% user\n${CALL('{}', '', 'fail')}\n${CALL()}`);
+    assert.deepEqual(outcome, { ok: false, error: 'It failed: no paper.', assets: [] });
+    assert.ok(text.includes(`> ⚠ It failed: no paper.\n${RESULT('write', 'c2', '{}')}`));
   });
 });
 
+const REQUEST = { server: 'a', tool: 'write' };
+
 describe('consent', () => {
   it('is requested with the complete call', async () => {
-    const { listener, asked } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`);
-    await listener.run();
-    assert.deepEqual(asked, [{ server: 'a', tool: 'echo', id: 'c1', arguments: { n: 1 } }]);
+    const { asked } = await run(`# %% user\n${CALL(ONE)}`);
+    assert.deepEqual(asked, [{ ...REQUEST, id: 'c1', arguments: { n: 1 } }]);
   });
 
   it('denied: the reason is in the document, and nothing is called', async () => {
-    const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`, {
-      answer: { kind: 'deny', reason: 'not today' },
-    });
-    await listener.run();
-    assert.match(document.text(), /> ⚠ The user declined the call: not today\n/);
+    const answer: ConsentAnswer = { kind: 'deny', reason: 'not today' };
+    const { called, text } = await run(`# %% user\n${CALL()}`, { answer });
+    assert.match(text, /> ⚠ The user declined the call: not today\n/);
     assert.equal(called.length, 0);
   });
 
   it('cancelled: the calls stay pending', async () => {
-    const { document, listener, called } = scene(`# %% user\n${CALL('echo')}${CALL('echo')}`, {
+    const { outcome, called, text } = await run(`# %% user\n${CALL()}${CALL()}`, {
       answer: { kind: 'cancel' },
     });
-    assert.deepEqual(await listener.run(), { ok: false, error: 'Stopped.', cancelled: true, assets: [] });
-    assert.equal(document.text().includes('# %% tool'), false);
-    assert.equal(called.length, 0);
+    assert.deepEqual(outcome, { ok: false, error: 'Stopped.', cancelled: true, assets: [] });
+    assert.deepEqual([text.includes('# %% tool'), called.length], [false, 0]);
   });
 
   it('denied from the palette: nothing is written', async () => {
-    const { document, listener } = scene('# %% user\n', { answer: { kind: 'deny' } });
-    assert.equal((await listener.callTool({ server: 'a', tool: 'echo', arguments: {} })).ok, false);
+    const { document, listener } = stage('# %% user\n', { answer: { kind: 'deny' } });
+    assert.equal((await listener.callTool({ ...REQUEST, arguments: {} })).ok, false);
     assert.equal(document.text(), '# %% user\n');
   });
 });
 
-describe('calling a tool', () => {
-  it('writes the call, its result and an empty turn', async () => {
-    const { document, listener } = scene('# %% user\nLook:\n');
-    assert.deepEqual(await listener.callTool({ server: 'a', tool: 'echo', arguments: { n: 1 } }), {
-      ok: true,
-      assets: [],
-    });
-    assert.equal(
-      document.text(),
-      `# %% user\nLook:\n\n${CALL('echo', '{"n": 1}', 'c1')}\n# %% tool a.echo c1\n\`\`\`\n{"n":1}\n\`\`\`\n\n# %% user\n`,
-    );
-  });
+it('calling a tool writes the call, its result and an empty turn', async () => {
+  const { document, listener } = stage('# %% user\nLook:\n');
+  assert.deepEqual(await listener.callTool({ ...REQUEST, arguments: { n: 1 } }), OK);
+  assert.equal(
+    document.text(),
+    `# %% user\nLook:\n\n${CALL(ONE, 'c1')}${RESULT('write', 'c1', '{"n":1}')}${NEXT}`,
+  );
 });
 
 describe('files in arguments', () => {
@@ -317,58 +199,62 @@ describe('files in arguments', () => {
       return { ok: true, notes: [`x: ${x} → bytes`], resolve };
     },
   };
-  const chat = (reference: string) => `# %% user\n${CALL('echo', `{"x": "${reference}"}`)}`;
+  const chat = (reference: string) => `# %% user\n${CALL(`{"x": "${reference}"}`)}`;
+  const request = (x: string) => ({ ...REQUEST, arguments: { x } });
 
   it('the tool gets the file; the user is asked about it; the chat keeps the reference', async () => {
-    const { document, listener, asked, called, notes } = scene(chat('file:a'), { files });
-    assert.equal((await listener.run()).ok, true);
-    assert.deepEqual(called, [{ server: 'a', tool: 'echo', id: 'c1', arguments: { x: 'BYTES' } }]);
+    const { outcome, asked, called, abouts, text } = await run(chat('file:a'), { files });
+    assert.equal(outcome.ok, true);
+    assert.deepEqual(called, [{ ...request('BYTES'), id: 'c1' }]);
     assert.deepEqual(asked[0]?.arguments, { x: 'file:a' });
-    assert.deepEqual(notes, [['x: file:a → bytes']]);
-    assert.ok(document.text().startsWith(`# %% user\n${CALL('echo', '{"x": "file:a"}', 'c1')}`));
+    assert.deepEqual(abouts[0]?.notes, ['x: file:a → bytes']);
+    assert.ok(text.startsWith(`# %% user\n${CALL('{"x": "file:a"}', 'c1')}`));
   });
 
   it('called from the palette, the call is written with the reference', async () => {
-    const { document, listener, called } = scene('# %% user\n', { files });
-    const request = { server: 'a', tool: 'echo', arguments: { x: 'file:a' } };
-    assert.equal((await listener.callTool(request)).ok, true);
+    const { document, listener, called } = stage('# %% user\n', { files });
+    assert.equal((await listener.callTool(request('file:a'))).ok, true);
     assert.deepEqual(called[0]?.arguments, { x: 'BYTES' });
-    assert.ok(document.text().includes(CALL('echo', '{"x": "file:a"}', 'c1')));
+    assert.ok(document.text().includes(CALL('{"x": "file:a"}', 'c1')));
   });
 
   it('refused: a note in the document, no consent prompt, and the next call still runs', async () => {
-    const { document, listener, asked, called } = scene(`${chat('file:b')}\n${CALL('echo')}`, { files });
-    assert.deepEqual(await listener.run(), { ok: false, error: 'The file was not used.', assets: [] });
-    assert.match(
-      document.text(),
-      /\n# %% tool a\.echo c1\n> ⚠ The file was not used\.\n\n# %% tool a\.echo c2\n/,
-    );
+    const { outcome, asked, called, text } = await run(`${chat('file:b')}\n${CALL()}`, { files });
+    assert.deepEqual(outcome, { ok: false, error: 'The file was not used.', assets: [] });
+    assert.match(text, /\n# %% tool a\.write c1\n> ⚠ The file was not used\.\n\n# %% tool a\.write c2\n/);
     assert.deepEqual([asked.length, called.length], [1, 1]);
   });
 
   it('refused from the palette: nothing is written, as for other refusals', async () => {
-    const { document, listener } = scene('# %% user\n', { files });
-    const request = { server: 'a', tool: 'echo', arguments: { x: 'file:b' } };
-    assert.equal((await listener.callTool(request)).error, 'The file was not used.');
+    const { document, listener } = stage('# %% user\n', { files });
+    assert.equal((await listener.callTool(request('file:b'))).error, 'The file was not used.');
     assert.equal(document.text(), '# %% user\n');
   });
 
   it('missing after consent: a note, and nothing is called', async () => {
-    const { document, listener, called } = scene(chat('file:gone'), { files });
-    assert.equal((await listener.run()).error, 'The file is gone.');
-    assert.match(document.text(), /> ⚠ The file is gone\./);
-    assert.equal(called.length, 0);
+    const { outcome, called, text } = await run(chat('file:gone'), { files });
+    assert.deepEqual([outcome.error, called.length], ['The file is gone.', 0]);
+    assert.match(text, /> ⚠ The file is gone\./);
   });
 });
 
-describe('stopping', () => {
-  it('cancels the tool, writes a note, and runs nothing more', async () => {
+describe('a chat whose tool does not respond', () => {
+  /** Runs until the first call has begun; it ends only when it is stopped. */
+  async function hang(chat: string) {
     const begun = Promise.withResolvers<void>();
-    const { document, listener, called } = scene(`# %% user\n${CALL('hang')}\n${CALL('echo')}`, {
-      during: () => begun.resolve(),
+    const rest = scene(chat, [], {
+      callTool: (_call, signal) => {
+        begun.resolve();
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      },
     });
-    const running = listener.run();
+    const running = rest.listener.run();
     await begun.promise;
+    return { ...rest, running };
+  }
+
+  it('can be stopped: the tool is cancelled, a note is written, and nothing more runs', async () => {
+    const { document, listener, called, running } = await hang(`# %% user\n${CALL()}\n${CALL()}`);
     assert.equal(listener.isRunning, true);
     listener.stop();
     assert.equal((await running).ok, false);
@@ -376,11 +262,8 @@ describe('stopping', () => {
     assert.deepEqual([called.length, listener.isRunning], [1, false]);
   });
 
-  it('a chat runs only once at a time', async () => {
-    const begun = Promise.withResolvers<void>();
-    const { listener } = scene(`# %% user\n${CALL('hang')}`, { during: () => begun.resolve() });
-    const running = listener.run();
-    await begun.promise;
+  it('does not run a second time', async () => {
+    const { listener, running } = await hang(`# %% user\n${CALL()}`);
     assert.match((await listener.run()).error ?? '', /running already/);
     listener.stop();
     await running;

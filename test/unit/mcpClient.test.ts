@@ -24,7 +24,7 @@ describe('blocks become parts, one for one', () => {
       [text('a'), image(), text('b'), image(), text('c')],
       'a\n\n![Tool generated image 1](cmdassets/tool-image-1.png)\n\nb\n\n![Tool generated image 2](cmdassets/tool-image-2.png)\n\nc',
     ],
-    'each kind is counted by itself': [
+    'each kind is counted separately': [
       [
         { type: 'resource', resource: { uri: 'x://r/report.pdf', blob: PDF } },
         image(),
@@ -32,12 +32,12 @@ describe('blocks become parts, one for one', () => {
       ],
       '[Tool generated file 1: report.pdf](cmdassets/tool-file-1.pdf)\n\n![Tool generated image 1](cmdassets/tool-image-1.png)\n\n[Tool generated audio 1](cmdassets/tool-audio-1.wav)',
     ],
-    'bad base64 costs only itself': [
+    'invalid base64 affects only its block': [
       [text('a'), image('!!!!'), image()],
       'a\n\n> ⚠ The image could not be saved: its data is not base64.\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
     ],
-    'an empty image is no file': [[image('')], '> ⚠ The image could not be saved: it is empty.'],
-    'missing data costs only itself': [
+    'an empty image is not saved': [[image('')], '> ⚠ The image could not be saved: it is empty.'],
+    'missing data affects only its block': [
       [{ type: 'image' }, text('a')],
       '> ⚠ The image could not be saved: it has no data.\n\n```\na\n```',
     ],
@@ -45,11 +45,11 @@ describe('blocks become parts, one for one', () => {
       [image(`data:image/png;base64,${PNG}`, undefined)],
       '![Tool generated image 1](cmdassets/tool-image-1.png)',
     ],
-    'an unknown block costs only itself': [
+    'an unknown block affects only itself': [
       [{ type: 'hologram' }, text('a')],
       '> ⚠ Block 1 of the result has a type that Filechat does not know: “hologram”.\n\n```\na\n```',
     ],
-    'a block that is no object costs only itself': [
+    'a block that is not an object affects only itself': [
       [null, 7, text('a')],
       '> ⚠ Block 1 of the result is not an object.\n\n> ⚠ Block 2 of the result is not an object.\n\n```\na\n```',
     ],
@@ -57,26 +57,29 @@ describe('blocks become parts, one for one', () => {
       [{ type: 'resource', resource: { uri: 'x://a.txt', text: 'hi', blob: PDF } }],
       '> From `x://a.txt`\n\n```\nhi\n```\n\n[Tool generated file 1: a.txt](cmdassets/tool-file-1.pdf)',
     ],
-    'a resource with neither says so': [
+    'a resource with neither is a problem': [
       [{ type: 'resource', resource: { uri: 'x://a' } }],
       '> ⚠ The resource “x://a” has neither text nor data.',
     ],
-    'a link without a name has its address': [
+    'a link without a name shows its URI': [
       [{ type: 'resource_link', uri: 'x://a' }],
       '> Resource `x://a` at `x://a`',
     ],
-    'Windows line ends become ours': [[text('a\r\nb')], '```\na\nb\n```'],
-    'blank lines around a text mean nothing beside an image': [
+    'CRLF becomes LF': [[text('a\r\nb')], '```\na\nb\n```'],
+    'blank lines around a text beside an image are removed': [
       [text('\na\n\n'), image()],
       'a\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
     ],
-    'an error is an error': [
+    'an error is reported as an error': [
       [text('no')],
       '> ⚠ **The tool reported an error.**\n\n```\nno\n```',
       { isError: true },
     ],
-    'no content is nothing': [[], '> The tool returned nothing.'],
-    'content that is no list says so': ['hello', '> ⚠ The content of the result is not a list of blocks.'],
+    'a result without content says so': [[], '> The tool returned nothing.'],
+    'content that is not a list is a problem': [
+      'hello',
+      '> ⚠ The content of the result is not a list of blocks.',
+    ],
     'structured content that repeats the text is left out': [
       [text('{"a": [1]}')],
       '```\n{"a": [1]}\n```',
@@ -92,7 +95,7 @@ describe('blocks become parts, one for one', () => {
       '```\ndone\n```\n\n```json\n{\n  "count": 3\n}\n```',
       { structuredContent: { count: 3 } },
     ],
-    'structured content holds no bytes of a block again': [
+    'structured content does not repeat the bytes of a block': [
       [image()],
       '![Tool generated image 1](cmdassets/tool-image-1.png)\n\n```json\n{\n  "png": "(image/png, 69 bytes, saved as image 1)",\n  "n": 1\n}\n```',
       { structuredContent: { png: PNG, n: 1 } },
@@ -126,7 +129,7 @@ describe('blocks become parts, one for one', () => {
     );
   });
 
-  it('a block over the limit is refused with its size, and the others live', async () => {
+  it('a block over the limit is refused with its size, and the others are saved', async () => {
     const assets = new MemoryAssets();
     const big = Buffer.alloc(3 * 1024 * 1024).toString('base64');
     const shown = await markdown([image(big), image()], {}, assets, {
@@ -140,7 +143,7 @@ describe('blocks become parts, one for one', () => {
     assert.equal(assets.saved.length, 1);
   });
 
-  it('the bytes saved are the bytes sent', async () => {
+  it('the saved bytes are the sent bytes', async () => {
     const assets = new MemoryAssets();
     await markdown([image()], {}, assets);
     assert.equal(Buffer.from(assets.bytes(0)).toString('base64'), PNG);
@@ -160,7 +163,7 @@ describe('text that is too long to show', () => {
     assert.equal(Buffer.from(assets.bytes(0)).toString(), long);
   });
 
-  it('is named by what it is', async () => {
+  it('gets the extension of its type', async () => {
     const assets = new MemoryAssets();
     const json = JSON.stringify(Array.from({ length: 5000 }, (_, at) => at));
     const csv = {

@@ -6,7 +6,7 @@ import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';
 import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
-import { readToolResult } from '../../result/readMarkdown.ts';
+import { readToolResult } from '../../result/markdown.ts';
 import { appBlock, fetchApp, type McpApp, withPolicy } from './app.ts';
 
 interface AssetForApp {

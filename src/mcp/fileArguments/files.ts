@@ -9,7 +9,7 @@ import type {
   FoundFile,
   PreparedArguments,
   ResolvedArguments,
-} from '../../ports/files.ts';
+} from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
 import {
   alternativesOf,

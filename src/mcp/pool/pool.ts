@@ -1,9 +1,7 @@
 import type { Implementation } from '@modelcontextprotocol/client';
-import { unlessAborted } from '../../base/async.ts';
-import { Backoff } from '../../base/backoff.ts';
+import { Backoff, unlessAborted } from '../../base/async.ts';
 import type { Disposable, Log } from '../../ports/document.ts';
-import type { ServerRequests } from '../../ports/requests.ts';
-import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
+import type { ResourceName, ServerChange, ServerRequests, ServerState } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import type { AppSink } from '../apps/result.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';

@@ -1,6 +1,6 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { field, isObject } from '../../base/json.ts';
-import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
+import type { Elicitation, ElicitationAnswer } from '../../ports/servers.ts';
 import { refusalReason } from '../config/addresses.ts';
 import { type ArgumentQuestion, isAnswer } from '../schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../schema/arguments.ts';

@@ -3,7 +3,7 @@ import { DEVICE_NAME } from '../../base/names.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../../chat/format/settings.ts';
-import type { AttachmentSource } from '../../ports/files.ts';
+import type { AttachmentSource } from '../../ports/document.ts';
 import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
 import { sleep } from '../providers/retry.ts';

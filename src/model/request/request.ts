@@ -10,7 +10,7 @@ import type { ChatSettings } from '../../chat/format/settings.ts';
 import { unescapeReply } from '../../chat/reply/escape.ts';
 import { partialReply } from '../../chat/reply/place.ts';
 import { callsInBody } from '../../chat/reply/read.ts';
-import type { AttachmentSource } from '../../ports/files.ts';
+import type { AttachmentSource } from '../../ports/document.ts';
 import type {
   AssistantPart,
   ChatModel,

@@ -1,6 +1,5 @@
 import type { Disposable } from '../../ports/document.ts';
-import type { ElicitationAnswer } from '../../ports/requests.ts';
-import type { ServerHost } from '../../ports/servers.ts';
+import type { ElicitationAnswer, ServerHost } from '../../ports/servers.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
 
 /** Adds to the audit entry while the work runs: who allowed it, or what came of it. */

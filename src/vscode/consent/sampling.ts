@@ -10,7 +10,7 @@ import {
   renderSampling,
 } from '../../model/sampling/text.ts';
 import type { ChatModel } from '../../ports/models.ts';
-import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/requests.ts';
+import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/servers.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';

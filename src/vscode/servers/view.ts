@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { Throttle } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { Throttle } from '../../base/throttle.ts';
 import type { ServerChange, ServerHost } from '../../ports/servers.ts';

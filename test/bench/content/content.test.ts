@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isCutPng } from '../../../src/media/imageSize.ts';
+import { isCutPng } from '../../../src/media/measure.ts';
 import { sniffBytes } from '../../../src/media/sniff.ts';
 import { judgeContent } from './content.ts';
 import { noisyPng } from './contentTasks.ts';

@@ -19,24 +19,18 @@ import {
   startMock,
   startRawServer,
   startRecorder,
+  textsOf,
 } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
-const RUN = [
-  'run',
-  'a.chat.md',
-  '--models',
-  'models.json',
-  '--servers',
-  MCP_JSON,
-  '--approve',
-  'auto',
-] as const;
-const ENV = { FILECHAT_KEY_IT: KEY };
+const RUN = `run a.chat.md --models models.json --servers ${MCP_JSON} --approve auto`.split(' ');
+process.env['FILECHAT_KEY_IT'] = KEY;
 
 async function createChatFolder(
   t: TestContext,
-  { provider, url, chat }: { provider: SdkProvider; url: string; chat: string },
+  provider: SdkProvider,
+  url: string,
+  chat = '# %% user\nHi\n',
 ): Promise<CliFolder> {
   const cli = await createCliFolder(t);
   const { name: _name, ...model } = configFor(provider, url);
@@ -45,15 +39,17 @@ async function createChatFolder(
   return cli;
 }
 
-function start(cli: CliFolder, ...more: string[]) {
-  return cli.start([...RUN, ...more], { env: ENV });
+async function startSaying(t: TestContext, content: string): Promise<LLMock> {
+  const mock = await startMock(t);
+  mock.on({ predicate: () => true }, { content });
+  return mock;
 }
 
 /** The model calls the chart tool, and then says something about what came. */
 function scriptLoop(mock: LLMock): void {
   const says = (request: unknown, text: string) => JSON.stringify(request).includes(text);
   mock.on(
-    // By what is asked and not by how often: what breaks off may be asked again.
+    // By the content of the request: an interrupted one may be sent again.
     { predicate: (request) => says(request, 'sample__chart') && !says(request, '"role":"tool"') },
     {
       content: 'I draw it.',
@@ -68,14 +64,14 @@ function scriptLoop(mock: LLMock): void {
   mock.on({ predicate: () => true }, { content: 'There is no tool that I could use.' });
 }
 
-describe('filechat run with a model', { concurrency: 2 }, () => {
+describe('filechat run with a model', () => {
   for (const provider of PROVIDERS) {
     it(`${provider}: two steps with a tool, whose image reaches the model as an image`, async (t) => {
       const mock = await startMock(t);
       scriptLoop(mock);
       const { url, bodies } = await startRecorder(t, mock.url);
-      const cli = await createChatFolder(t, { provider, url, chat: '# %% user\nPlot 3, 5, 8.\n' });
-      const end = await start(cli).ended;
+      const cli = await createChatFolder(t, provider, url, '# %% user\nPlot 3, 5, 8.\n');
+      const end = await cli.run(...RUN);
       const chat = await cli.read('a.chat.md');
       checkEnd(end, { code: 0 });
       assert.match(
@@ -91,12 +87,11 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     });
   }
 
-  it('a second run of a chat that is answered asks nobody', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Hello.' });
-    const cli = await createChatFolder(t, { provider: 'anthropic', url: mock.url, chat: '# %% user\nHi\n' });
-    await start(cli).ended;
-    const { stderr } = checkEnd(await start(cli).ended, { code: 1 });
+  it('a second run of an answered chat sends no request', async (t) => {
+    const mock = await startSaying(t, 'Hello.');
+    const cli = await createChatFolder(t, 'anthropic', mock.url);
+    await cli.run(...RUN);
+    const { stderr } = checkEnd(await cli.run(...RUN), { code: 1 });
     assert.match(stderr, /your turn/);
     assert.equal(mock.getRequests().length, 1);
   });
@@ -112,8 +107,8 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
         connection.response.write(beginning('anthropic'), () => written.resolve());
         void connection.closed.then(closed.resolve);
       });
-      const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
-      const running = start(cli);
+      const cli = await createChatFolder(t, 'anthropic', url);
+      const running = cli.start(RUN);
       await written.promise;
       await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
       running.process.kill('SIGINT');
@@ -130,23 +125,21 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
   );
 
   it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Guten Tag.' });
+    const mock = await startSaying(t, 'Guten Tag.');
     const chat =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat });
-    checkEnd(await start(cli).ended, { code: 0 });
+    const cli = await createChatFolder(t, 'openai-chat', mock.url, chat);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
 
   it('a reply that was cut goes on in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {
-    const mock = await startMock(t);
-    mock.on({ predicate: () => true }, { content: 'Hello world.' });
+    const mock = await startSaying(t, 'Hello world.');
     const cut =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat: cut });
-    checkEnd(await start(cli).ended, { code: 0 });
+    const cli = await createChatFolder(t, 'openai-chat', mock.url, cut);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(
       await cli.read('a.chat.md'),
       '# %% user\nGreet!\n\n# %% assistant\nHello world.\n\n# %% user\n',
@@ -163,23 +156,18 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
         connection.response.write(beginning('openai-chat'), () => connection.response.destroy());
       else connection.response.end(speak('openai-chat', ['Hi ', 'there.']).join(''));
     });
-    const cli = await createChatFolder(t, { provider: 'openai-chat', url, chat: '# %% user\nHi\n' });
-    checkEnd(await start(cli).ended, { code: 0 });
+    const cli = await createChatFolder(t, 'openai-chat', url);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.equal(asked, 2);
     assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
   });
 
   it('stops at --max-steps, and the chat can go on', async (t) => {
     const mock = await startMock(t);
-    mock.on(
-      { predicate: () => true },
-      {
-        toolCalls: [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }],
-        finishReason: 'tool_calls',
-      },
-    );
-    const cli = await createChatFolder(t, { provider: 'openai', url: mock.url, chat: '# %% user\nLoop\n' });
-    const { stderr } = checkEnd(await start(cli, '--max-steps', '3').ended, { code: 1 });
+    const toolCalls = [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }];
+    mock.on({ predicate: () => true }, { toolCalls, finishReason: 'tool_calls' });
+    const cli = await createChatFolder(t, 'openai', mock.url, '# %% user\nLoop\n');
+    const { stderr } = checkEnd(await cli.run(...RUN, '--max-steps', '3'), { code: 1 });
     assert.match(stderr, /3 steps/);
     const chat = await cli.read('a.chat.md');
     assert.equal(parseChat(chat).turns.filter((turn) => turn.role === 'assistant').length, 3);
@@ -197,10 +185,3 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     assert.equal(await cli.read('a.chat.md'), '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
   });
 });
-
-function textsOf(value: unknown): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = 'text' in value && typeof value.text === 'string' ? [value.text] : [];
-  const content = 'content' in value && typeof value.content === 'string' ? [value.content] : [];
-  return [...own, ...content, ...Object.values(value).flatMap(textsOf)];
-}

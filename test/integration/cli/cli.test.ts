@@ -10,12 +10,16 @@ import { isAlive } from '../helpers/serving.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CHAT = ['--chat', 'a.chat.md'] as const;
+const MIXED = ['call', 'sample.mixed'] as const;
 
-describe('filechat tools', { concurrency: 2 }, () => {
+describe('filechat tools', () => {
   it('lists SERVER.TOOL with a description, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('sample.json', JSON.stringify({ servers: { sample: await sampleOf(cli) } }));
-    const { stdout } = checkEnd(await cli.run('tools', '--servers', 'sample.json'), { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.start(['tools', '--servers', 'sample.json']).ended, {
+      code: 0,
+      stderr: '',
+    });
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 18);
     for (const line of lines) assert.match(line, /^sample\.[a-z]+ {2}\S.*$/);
@@ -26,7 +30,7 @@ describe('filechat tools', { concurrency: 2 }, () => {
     );
   });
 
-  it('says nothing of a server that takes its time to start', async (t) => {
+  it('writes no warning about a server that starts slowly', async (t) => {
     const cli = await createCliFolder(t);
     const { config } = eraServer(t, 'legacy');
     const slow = { command: config.command, args: config.args, env: { SLOW: '1' } };
@@ -44,10 +48,10 @@ describe('filechat tools', { concurrency: 2 }, () => {
   });
 });
 
-describe('filechat call', { concurrency: 2 }, () => {
+describe('filechat call', () => {
   it('creates the chat and the files, prints the turn, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
-    const { stdout } = checkEnd(await cli.run('call', 'sample.mixed', ...CHAT, ...SERVERS), {
+    const { stdout } = checkEnd(await cli.start(['call', 'sample.mixed', ...CHAT, ...SERVERS]).ended, {
       code: 0,
       stderr: '',
     });
@@ -118,15 +122,11 @@ describe('filechat call', { concurrency: 2 }, () => {
     ['an unknown tool', 'sample.nothing', /server “sample” has no tool “nothing”/],
     ['an unknown server', 'nobody.mixed', /no server nobody\. There are: sample, broken, absent\./],
     [
-      'a server that ends at once',
+      'a server that exits at once',
       'broken.mixed',
       /broken could not be started: .*The licence has run out\./,
     ],
-    [
-      'a program that is not there',
-      'absent.mixed',
-      /absent could not be started: .*filechat-no-such-program/,
-    ],
+    ['a missing program', 'absent.mixed', /absent could not be started: .*filechat-no-such-program/],
   ];
   for (const [what, tool, reason] of failures) {
     it(`of ${what} ends with 1 and says why; nothing is printed and no call is written`, async (t) => {
@@ -159,32 +159,24 @@ describe('filechat asked about itself', () => {
       [['help'], /^Usage:\n {2}filechat tools /],
       [['--version'], new RegExp(`^${version}\\n$`)],
     ] as const) {
-      const { stdout } = checkEnd(await cli.run(...args), { code: 0, stderr: '' });
+      const { stdout } = checkEnd(await cli.start(args).ended, { code: 0, stderr: '' });
       assert.match(stdout, answer);
     }
   });
 });
 
-describe('wrong usage', { concurrency: 2 }, () => {
+describe('wrong usage', () => {
   const wrong: readonly (readonly [what: string, args: readonly string[], reason: RegExp])[] = [
     ['no command', [], /command is missing/],
     ['an unknown command', ['dance'], /“dance”/],
     ['an unknown option', ['tools', ...SERVERS, '--colour'], /--colour/],
     ['tools without --servers', ['tools'], /--servers/],
     ['call without a tool', ['call', ...CHAT, ...SERVERS], /SERVER\.TOOL/],
-    ['call of something that is no tool', ['call', 'mixed', ...CHAT, ...SERVERS], /“mixed”/],
-    [
-      'call with --args that are not JSON',
-      ['call', 'sample.mixed', '--args', '{', ...CHAT, ...SERVERS],
-      /--args/,
-    ],
-    [
-      'call with --args that are no object',
-      ['call', 'sample.mixed', '--args', '[1]', ...CHAT, ...SERVERS],
-      /--args/,
-    ],
-    ['call without --chat', ['call', 'sample.mixed', ...SERVERS], /--chat/],
-    ['call without --servers', ['call', 'sample.mixed', ...CHAT], /--servers/],
+    ['call of an invalid tool name', ['call', 'mixed', ...CHAT, ...SERVERS], /“mixed”/],
+    ['call with --args that are not JSON', [...MIXED, '--args', '{', ...CHAT, ...SERVERS], /--args/],
+    ['call with --args that are not an object', [...MIXED, '--args', '[1]', ...CHAT, ...SERVERS], /--args/],
+    ['call without --chat', [...MIXED, ...SERVERS], /--chat/],
+    ['call without --servers', [...MIXED, ...CHAT], /--servers/],
     ['run without a file', ['run', ...SERVERS], /FILE/],
     ['run with a second file', ['run', 'a.chat.md', 'b.chat.md'], /b\.chat\.md/],
     ['run with an unknown approval', ['run', 'a.chat.md', '--approve', 'never'], /--approve/],

@@ -36,16 +36,8 @@ async function createFiles(t: TestContext): Promise<Files> {
     ...cli,
     called: () => (existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : []),
     measure: async (tool, args, ...more) => {
-      const { code, stdout, stderr } = await cli.run(
-        'call',
-        `files.${tool}`,
-        '--args',
-        JSON.stringify(args),
-        '--chat',
-        CHAT,
-        ...SERVERS,
-        ...more,
-      );
+      const given = ['--args', JSON.stringify(args), '--chat', CHAT, ...SERVERS, ...more];
+      const { code, stdout, stderr } = await cli.run('call', `files.${tool}`, ...given);
       const json = /^\{"size".*\}$/m.exec(stdout)?.[0];
       return { code, stderr, measured: json === undefined ? undefined : JSON.parse(json) };
     },
@@ -64,9 +56,7 @@ async function makePdf(
   return { name, path, sha256: sha256(bytes), size: bytes.length };
 }
 
-describe('the output of a tool is the input of another, without passing through the chat', {
-  concurrency: 2,
-}, () => {
+describe('the output of a tool is the input of another, without passing through the chat', () => {
   it('as base64, path, object, list and data URL', async (t) => {
     const files = await createFiles(t);
     const pdf = await makePdf(files);
@@ -117,7 +107,7 @@ describe('the output of a tool is the input of another, without passing through 
   });
 });
 
-describe('files of the user', { concurrency: 2 }, () => {
+describe('files of the user', () => {
   it('beside the chat, below --root, and below the current folder', async (t) => {
     const files = await createFiles(t);
     mkdirSync(join(files.path, 'data'));
@@ -154,7 +144,7 @@ describe('files of the user', { concurrency: 2 }, () => {
   });
 });
 
-describe('a reference that may not be followed', { concurrency: 2 }, () => {
+describe('a reference that may not be followed', () => {
   it('is a note in the document; the server is not asked, and all other text is whole', async (t) => {
     const files = await createFiles(t);
     writeFileSync(join(files.path, '../secret.txt'), 'THE SECRET');

@@ -8,8 +8,8 @@ import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CALL = '```tool_call sample.weather\n```\n';
 
-describe('filechat and the files around it', { concurrency: 2 }, () => {
-  it('run does not begin a chat that is not there', async (t) => {
+describe('filechat and the files around it', () => {
+  it('run does not create a missing chat', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('run', 'none.chat.md', ...SERVERS), {
       code: 1,
@@ -18,13 +18,13 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
 
-  it('a call that cannot be made begins no chat', async (t) => {
+  it('a call that cannot be made creates no chat', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'nobody.x', '--chat', 'new.chat.md', ...SERVERS), { code: 1 });
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
 
-  it('a call begins a chat in folders that are not there yet', async (t) => {
+  it('a call creates a chat in folders that do not exist yet', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'sample.photo', '--chat', 'a/b/new.chat.md', ...SERVERS), { code: 0 });
     assert.deepEqual((await readdir(join(cli.path, 'a/b'))).sort(), ['cmdassets', 'new.chat.md']);
@@ -69,7 +69,7 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     checkEnd(folder, { code: 1, stderr: '. is a folder, not a chat.\n' });
   });
 
-  it('a reader who leaves early is no failure', async (t) => {
+  it('a reader that closes its pipe early is not a failure', async (t) => {
     const cli = await createCliFolder(t);
     const running = cli.start(['tools', ...SERVERS]);
     running.process.stdout?.destroy();

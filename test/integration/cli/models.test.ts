@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
+import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { FilePart, ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
 import {
   ask,
@@ -46,6 +47,18 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
 };
 const never = new AbortController().signal;
+const modelAt = (provider: SdkProvider, url: string) =>
+  createSdkModel(configFor(provider, url), { key: KEY });
+
+/** A server that begins to stream, and then does this. */
+function startStream(t: TestContext, provider: SdkProvider, go: (connection: Connection) => void = () => {}) {
+  return startRawServer(t, (connection) => {
+    beginStream(connection);
+    connection.response.write(beginning(provider));
+    go(connection);
+  });
+}
+
 const hasResult = ({ messages }: ChatCompletionRequest) => messages.some(({ role }) => role === 'tool');
 
 const question: ModelMessage = { role: 'user', parts: [{ kind: 'text', text: 'draw it' }] };
@@ -151,7 +164,7 @@ describe('the bytes of a stream', () => {
         connection.response.write(whole.subarray(0, cut));
         continueStream = () => connection.response.end(whole.subarray(cut));
       });
-      const model = createSdkModel(configFor(provider, url), { key: KEY });
+      const model = modelAt(provider, url);
       const events: ModelEvent[] = [];
       for await (const event of model.stream(ask('hi'), never)) {
         events.push(event);
@@ -169,12 +182,11 @@ describe('the bytes of a stream', () => {
       });
     });
 
-    it(`${provider}: an error within the stream is worth another try, and what came before stays`, async (t) => {
-      const url = await startRawServer(t, (connection) => {
-        beginStream(connection);
-        connection.response.end(`${beginning(provider)}${toEvent(ERROR_EVENTS[provider])}`);
-      });
-      const { text, failure } = await runToFailure(createSdkModel(configFor(provider, url), { key: KEY }));
+    it(`${provider}: an error within the stream can be retried, and the text before it stays`, async (t) => {
+      const url = await startStream(t, provider, ({ response }) =>
+        response.end(toEvent(ERROR_EVENTS[provider])),
+      );
+      const { text, failure } = await runToFailure(modelAt(provider, url));
       assert.equal(text, 'Hi ');
       assert.match(failure.message, /overloaded|failed with status/i);
       assert.equal(failure.retryable, true);
@@ -186,28 +198,23 @@ describe('the bytes of a stream', () => {
     ] as const) {
       it(`${provider}: a stream that ${how} is a lost connection`, async (t) => {
         let tear = () => {};
-        const url = await startRawServer(t, (connection) => {
-          beginStream(connection);
-          connection.response.write(beginning(provider));
+        const url = await startStream(t, provider, (connection) => {
           tear = () => cutOff(connection);
         });
-        const model = createSdkModel(configFor(provider, url), { key: KEY });
-        const { text, failure } = await runToFailure(model, () => tear());
+        const { text, failure } = await runToFailure(modelAt(provider, url), () => tear());
         assert.equal(text, 'Hi ');
         assert.match(failure.message, /^The connection to 127\.0\.0\.1:\d+ was lost/);
         assert.equal(failure.retryable, true);
       });
     }
 
-    it(`${provider}: a stop closes the connection at once, even while nobody reads`, async (t) => {
+    it(`${provider}: a stop closes the connection at once, even while nothing is read`, async (t) => {
       const controller = new AbortController();
       let closed: Promise<void> | undefined;
-      const url = await startRawServer(t, (connection) => {
+      const url = await startStream(t, provider, (connection) => {
         closed = connection.closed;
-        beginStream(connection);
-        connection.response.write(beginning(provider));
       });
-      const model = createSdkModel(configFor(provider, url), { key: KEY });
+      const model = modelAt(provider, url);
       const events = model.stream(ask('hi'), controller.signal)[Symbol.asyncIterator]();
       assert.deepEqual((await events.next()).value, { kind: 'text', text: 'Hi ' });
       controller.abort();
@@ -216,14 +223,12 @@ describe('the bytes of a stream', () => {
       await assert.rejects(events.next(), { kind: 'modelFailure', retryable: false });
     });
 
-    it(`${provider}: who stops reading closes the connection too`, async (t) => {
+    it(`${provider}: a reader that stops closes the connection too`, async (t) => {
       let closed: Promise<void> | undefined;
-      const url = await startRawServer(t, (connection) => {
+      const url = await startStream(t, provider, (connection) => {
         closed = connection.closed;
-        beginStream(connection);
-        connection.response.write(beginning(provider));
       });
-      const model = createSdkModel(configFor(provider, url), { key: KEY });
+      const model = modelAt(provider, url);
       for await (const _ of model.stream(ask('hi'), never)) break;
       assert.ok(closed);
       await closed;
@@ -235,53 +240,45 @@ describe('an endpoint that refuses', () => {
   for (const provider of PROVIDERS) {
     it(`${provider}: too many requests, with the time to wait`, async (t) => {
       const mock = await startMock(t);
-      mock.on(
-        { predicate: () => true },
-        {
-          error: { message: 'Slow down', type: 'rate_limit_error' },
-          status: 429,
-          retryAfter: 7,
-        },
-      );
-      const { failure } = await runToFailure(createSdkModel(configFor(provider, mock.url), { key: KEY }));
+      const error = { message: 'Slow down', type: 'rate_limit_error' };
+      mock.on({ predicate: () => true }, { error, status: 429, retryAfter: 7 });
+      const { failure } = await runToFailure(modelAt(provider, mock.url));
       assert.deepEqual([failure.retryable, failure.status, failure.retryAfterMs], [true, 429, 7000]);
       assert.match(failure.message, /Slow down/);
     });
 
-    it(`${provider}: an answer that is no answer`, async (t) => {
+    it(`${provider}: a malformed response`, async (t) => {
       const mock = await startMock(t);
       mock.on({ predicate: () => true }, { content: 'ok' }, { chaos: { malformedRate: 1 } });
-      const { failure } = await runToFailure(createSdkModel(configFor(provider, mock.url), { key: KEY }));
+      const { failure } = await runToFailure(modelAt(provider, mock.url));
       assert.match(failure.message, /127\.0\.0\.1/);
     });
 
-    it(`${provider}: a key that is not accepted is named nowhere`, async (t) => {
+    it(`${provider}: a rejected key is not in the message`, async (t) => {
       const url = await startRawServer(t, ({ response }) => {
+        const error = { type: 'x', message: `bad ${KEY}`, code: 1, status: '' };
         response.writeHead(401, { 'content-type': 'application/json' });
-        response.end(
-          JSON.stringify({ type: 'error', error: { type: 'x', message: `bad ${KEY}`, code: 1, status: '' } }),
-        );
+        response.end(JSON.stringify({ type: 'error', error }));
       });
-      const { failure } = await runToFailure(createSdkModel(configFor(provider, url), { key: KEY }));
+      const { failure } = await runToFailure(modelAt(provider, url));
       assert.match(failure.message, /^The key was not accepted for 127\.0\.0\.1:\d+\./);
       assert.deepEqual([failure.retryable, failure.status], [false, 401]);
       assert.equal(failure.message.includes(KEY), false);
     });
 
-    it(`${provider}: nobody there`, async () => {
+    it(`${provider}: a refused connection`, async () => {
       const server = createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       server.close();
       await once(server, 'close');
-      const config = configFor(provider, `http://127.0.0.1:${port}`);
-      const { failure } = await runToFailure(createSdkModel(config, { key: KEY }));
+      const { failure } = await runToFailure(modelAt(provider, `http://127.0.0.1:${port}`));
       assert.equal(failure.message, `Could not reach 127.0.0.1:${port}: the connection was refused.`);
       assert.equal(failure.retryable, true);
     });
   }
 
-  it('a page in place of a stream, and a pointer elsewhere, are not followed', async (t) => {
+  it('a page instead of a stream, and a redirect, are not followed', async (t) => {
     const seen: string[] = [];
     const url = await startRawServer(t, ({ request, response }) => {
       seen.push(request.url ?? '');
@@ -295,7 +292,7 @@ describe('an endpoint that refuses', () => {
       [`${url}/page`, /responded with text\/html instead of a stream\. Check the model's baseUrl\./],
       [`${url}/moved`, /redirects to \/elsewhere\./],
     ] as const) {
-      const { failure } = await runToFailure(createSdkModel(configFor('openai-chat', base), { key: KEY }));
+      const { failure } = await runToFailure(modelAt('openai-chat', base));
       assert.match(failure.message, words);
       assert.equal(failure.retryable, false);
     }
@@ -303,7 +300,7 @@ describe('an endpoint that refuses', () => {
   });
 });
 
-describe('what is sent along', () => {
+describe('the headers of a request', () => {
   for (const provider of PROVIDERS) {
     it(`${provider}: the key in its header, the configured headers, and without a key no header for it`, async (t) => {
       const seen: Record<string, unknown>[] = [];

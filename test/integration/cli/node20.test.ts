@@ -39,16 +39,8 @@ async function createCli(t: TestContext, servers: object): Promise<Cli> {
   };
 }
 
-const call = (name: string, args = '{}') => [
-  'call',
-  name,
-  '--args',
-  args,
-  '--chat',
-  'a.chat.md',
-  '--servers',
-  'servers.json',
-];
+const call = (name: string, args = '{}') =>
+  ['call', name, '--args', args].concat('--chat a.chat.md --servers servers.json'.split(' '));
 
 const ECHO = call('everything.echo', '{"message": "hi"}');
 
@@ -72,17 +64,16 @@ describe('the oldest Node', { concurrency: 2 }, () => {
     assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
   });
 
-  it('runs the command line with a server over Streamable HTTP', async (t) => {
-    const url = `http://127.0.0.1:${await startEverything(t, 'streamableHttp')}/mcp`;
-    const cli = await createCli(t, { everything: { type: 'http', url } });
-    assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
-  });
-
-  it('runs the command line with a server over SSE', async (t) => {
-    const url = `http://127.0.0.1:${await startEverything(t, 'sse')}/sse`;
-    const cli = await createCli(t, { everything: { type: 'sse', url } });
-    assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
-  });
+  for (const [type, way, path] of [
+    ['http', 'streamableHttp', 'mcp'],
+    ['sse', 'sse', 'sse'],
+  ] as const) {
+    it(`runs the command line with a server over ${way}`, async (t) => {
+      const url = `http://127.0.0.1:${await startEverything(t, way)}/${path}`;
+      const cli = await createCli(t, { everything: { type, url } });
+      assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
+    });
+  }
 
   it('asks on the terminal', async (t) => {
     const server = fileURLToPath(new URL('../fixtures/asking-server.mjs', import.meta.url));

@@ -7,20 +7,19 @@ import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult } from '../../../src/result/markdown.ts';
+import { PNG } from '../../kit/png.ts';
 import { listAssets } from '../helpers/checkBlocks.ts';
 import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/modelServer.ts';
 import { type CliEnd, type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { repositoryPath, sampleServerFile } from '../helpers/sampleServer.ts';
 
+process.env['FILECHAT_KEY_IT'] = KEY;
+
 const CHAT = 'a.chat.md';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
-const PNG = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
-const PNG_BYTES = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
+const IMAGE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
 interface Called {
   readonly name: string;
@@ -56,8 +55,7 @@ async function createScripted(
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write(MCP_JSON, JSON.stringify({ servers: configureServers(cli) }));
   await cli.write(CHAT, '# %% user\nGo!\n');
-  const converse = (...more: string[]) =>
-    cli.start(['run', CHAT, '--models', 'models.json', ...more], { env: { FILECHAT_KEY_IT: KEY } }).ended;
+  const converse = (...more: string[]) => cli.run('run', CHAT, '--models', 'models.json', ...more);
   return { ...cli, bodies, converse };
 }
 
@@ -67,6 +65,11 @@ function configureServers({ path }: CliFolder) {
     sample: run(sampleServerFile()),
     files: run(repositoryPath('test/integration/fixtures/files-server.mjs'), join(path, '..', 'calls')),
   };
+}
+
+async function saveImage({ path }: CliFolder): Promise<void> {
+  await mkdir(join(path, 'cmdassets'));
+  await writeFile(join(path, 'cmdassets', IMAGE), PNG);
 }
 
 function resultsIn({ messages }: ChatCompletionRequest): readonly string[] {
@@ -110,7 +113,7 @@ const nextStart = (result: string) => /read on with start (\d+)/.exec(result)?.[
 const pdfName = (results: readonly string[]) =>
   /asset:(tool-file-[\w-]+\.pdf)/.exec(results[0] ?? '')?.[1] ?? '';
 
-/** Makes a report, lists it, reads it in windows, and hands it to a tool that wants base64. */
+/** Makes a report, lists it, reads it in windows, and passes it to a tool that takes base64. */
 const readAndHandOver: Script = (results) => {
   const asset = `asset:${pdfName(results)}`;
   const last = results.at(-1) ?? '';
@@ -123,9 +126,9 @@ const readAndHandOver: Script = (results) => {
   return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
 };
 
-describe('a file that a model was only told of', { concurrency: 2 }, () => {
+describe('a file of which the model got only a summary', () => {
   for (const provider of ['openai-chat', 'anthropic'] as const) {
-    it(`${provider}: a PDF is summed up, listed, read in windows and handed on, and no base64 of it is ever sent`, async (t) => {
+    it(`${provider}: a PDF is summarized, listed, read in windows and passed on, and its base64 is never sent`, async (t) => {
       const cli = await createScripted(t, readAndHandOver, provider);
       const end = await cli.converse(...SERVERS, '--approve', 'auto', '--audit', 'audit.jsonl');
       checkEnd(end, { code: 0 });
@@ -167,13 +170,8 @@ describe('a file that a model was only told of', { concurrency: 2 }, () => {
       assert.deepEqual(
         audit
           .filter(({ server }) => server === 'filechat')
-          .map(({ kind, name: tool, consent, outcome }) => [kind, tool, consent, outcome]),
-        ['list_assets', ...windows.map(() => 'read_asset')].map((tool) => [
-          'call',
-          tool,
-          'commandLine',
-          'ok',
-        ]),
+          .map(({ kind, name: tool, consent, outcome }) => [kind, tool, consent, outcome].join(' ')),
+        ['list_assets', ...windows.map(() => 'read_asset')].map((tool) => `call ${tool} commandLine ok`),
       );
     });
   }
@@ -218,66 +216,38 @@ describe('a file that a model was only told of', { concurrency: 2 }, () => {
 
   it('an image is linked, not copied, and reaches the model as an image', async (t) => {
     const cli = await createScripted(t, (results) =>
-      results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${PNG}` } } : 'A dot.',
+      results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${IMAGE}` } } : 'A dot.',
     );
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await saveImage(cli);
     checkEnd(await cli.converse('--approve', 'auto'), { code: 0 });
-    assert.deepEqual(await listAssets(cli.path), [`cmdassets/${PNG}`]);
+    assert.deepEqual(await listAssets(cli.path), [`cmdassets/${IMAGE}`]);
     assert.match(
       await cli.read(CHAT),
       new RegExp(
-        `c1\nimage/png, ${PNG_BYTES.length} bytes\\.\n\n!\\[Tool generated image 1\\]\\(cmdassets/${PNG}\\)\n`,
+        `c1\nimage/png, ${PNG.length} bytes\\.\n\n!\\[Tool generated image 1\\]\\(cmdassets/${IMAGE}\\)\n`,
       ),
     );
-    assert.deepEqual(imagesOf(JSON.parse(cli.bodies.at(-1) ?? '')), [
-      `image/png ${PNG_BYTES.toString('base64')}`,
-    ]);
+    assert.deepEqual(imagesOf(JSON.parse(cli.bodies.at(-1) ?? '')), [`image/png ${PNG.toString('base64')}`]);
   });
 });
 
-describe('the tools of which a model is told', { concurrency: 2 }, () => {
-  const cases: readonly {
-    readonly name: string;
-    readonly chat?: string;
-    readonly servers?: object;
-    readonly asset?: boolean;
-    readonly own: readonly string[];
-  }[] = [
-    { name: 'none where there is no server and no file', own: [] },
-    { name: 'ours where there is a file', asset: true, own: OWN_TOOLS },
-    { name: 'ours where there is a server', servers: {}, own: OWN_TOOLS },
-    {
-      name: 'not ours where the chat names other servers',
-      servers: {},
-      asset: true,
-      chat: 'servers: [files]',
-      own: [],
-    },
-    { name: 'ours where the chat names us', chat: 'servers: [filechat]', own: OWN_TOOLS },
-    {
-      name: 'those that the chat allows',
-      servers: {},
-      chat: 'tools: [filechat.read_asset, files.measure]',
-      own: ['filechat__read_asset'],
-    },
-    {
-      name: 'not ours where the chat allows others',
-      asset: true,
-      servers: {},
-      chat: 'tools: ["files.*"]',
-      own: [],
-    },
-  ];
-  for (const { name, chat, servers, asset, own } of cases) {
+describe('the tools that a model gets', () => {
+  const READ = 'filechat__read_asset';
+  const cases: Record<string, [given: string, own: readonly string[], settings?: string]> = {
+    'none where there is no server and no file': ['', []],
+    'the built-in ones where there is a file': ['asset', OWN_TOOLS],
+    'the built-in ones where there is a server': ['servers', OWN_TOOLS],
+    'no built-in ones where the chat names other servers': ['servers asset', [], 'servers: [files]'],
+    'the built-in ones where the chat names them': ['', OWN_TOOLS, 'servers: [filechat]'],
+    'those that the chat allows': ['servers', [READ], 'tools: [filechat.read_asset, files.measure]'],
+    'no built-in ones where the chat allows others': ['servers asset', [], 'tools: ["files.*"]'],
+  };
+  for (const [name, [given, own, settings]] of Object.entries(cases)) {
     it(name, async (t) => {
       const cli = await createScripted(t, () => 'Hello.');
-      if (chat !== undefined) await cli.write(CHAT, `---\n${chat}\n---\n# %% user\nGo!\n`);
-      if (asset) {
-        await mkdir(join(cli.path, 'cmdassets'));
-        await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
-      }
-      checkEnd(await cli.converse(...(servers ? SERVERS : [])), { code: 0 });
+      if (settings) await cli.write(CHAT, `---\n${settings}\n---\n# %% user\nGo!\n`);
+      if (given.includes('asset')) await saveImage(cli);
+      checkEnd(await cli.converse(...(given.includes('servers') ? SERVERS : [])), { code: 0 });
       assert.deepEqual(
         toolsIn(cli.bodies[0]).filter((each) => each.startsWith('filechat__')),
         own,
@@ -293,17 +263,16 @@ describe('the tools of which a model is told', { concurrency: 2 }, () => {
     assert.ok(!toolsIn(cli.bodies[0]).includes('filechat__list_assets'));
   });
 
-  it('the tour is told of none', async (t) => {
+  it('the tour gets none', async (t) => {
     const cli = await createCliFolder(t);
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await saveImage(cli);
     await cli.write(CHAT, '# %% user\nWhich tools are there?\n');
     checkEnd(await cli.run('run', CHAT, '--model', 'tour'), { code: 0 });
     assert.doesNotMatch(await cli.read(CHAT), /list_assets/);
   });
 });
 
-describe('filechat call and filechat run without --servers', { concurrency: 2 }, () => {
+describe('filechat call and filechat run without --servers', () => {
   it('call our own tools, and write the turns that every call writes', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'sample.report', '--chat', CHAT, ...SERVERS), { code: 0 });
@@ -363,25 +332,18 @@ describe('filechat call and filechat run without --servers', { concurrency: 2 },
   it('look into --root too, and read text but no image of another folder', async (t) => {
     const cli = await createCliFolder(t);
     await mkdir(join(cli.path, 'own'));
-    await mkdir(join(cli.path, 'cmdassets'));
-    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
-    await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${PNG})\n`);
+    await saveImage(cli);
+    await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${IMAGE})\n`);
+    const places = ['--chat', 'own/a.chat.md', '--root', '.'];
     const call = (tool: string, args: object) =>
-      cli.run(
-        'call',
-        `filechat.${tool}`,
-        '--args',
-        JSON.stringify(args),
-        '--chat',
-        'own/a.chat.md',
-        '--root',
-        '.',
-      );
+      cli.run('call', `filechat.${tool}`, '--args', JSON.stringify(args), ...places);
     const { stdout } = checkEnd(await call('search_chats', { query: 'elsewhere' }), { code: 0 });
     assert.match(stdout, /filechat:\/\/other\.chat\.md/);
     const text = checkEnd(await call('read_asset', { uri: 'filechat://other.chat.md' }), { code: 0 });
     assert.match(text.stdout, /Hello from elsewhere/);
-    const image = checkEnd(await call('read_asset', { uri: `filechat://other.chat.md/${PNG}` }), { code: 0 });
+    const image = checkEnd(await call('read_asset', { uri: `filechat://other.chat.md/${IMAGE}` }), {
+      code: 0,
+    });
     assert.match(image.stdout, /another folder/);
     assert.doesNotMatch(image.stdout, /!\[/);
   });

@@ -7,7 +7,7 @@ import { join, sep } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult } from '../../../src/result/markdown.ts';
 import { unlessWine } from '../../windows/needs.ts';
 import { listAssets } from '../helpers/checkBlocks.ts';
 import { configFor, KEY, startMock } from '../helpers/modelServer.ts';
@@ -16,7 +16,7 @@ import { sampleServerFile } from '../helpers/sampleServer.ts';
 
 const FOLDER = 'My Chats & Büro';
 
-describe('paths with spaces', { concurrency: 2 }, () => {
+describe('paths with spaces', () => {
   const forms: Readonly<Record<string, (path: string) => string>> = {
     'as the system writes them': (path) => path,
     'with slashes': (path) => path.replaceAll(sep, '/'),
@@ -60,12 +60,9 @@ it('a chat with CRLF keeps it through a reply, a tool call and another reply', a
   await cli.write('models.json', JSON.stringify({ models: { it: model } }));
   await cli.write('a.chat.md', '# %% user\r\nHow is\r\nthe weather?\r\n');
   const files = ['--models', 'models.json', '--servers', MCP_JSON];
-  const running = cli.start(['run', 'a.chat.md', ...files, '--approve', 'auto'], {
-    env: { FILECHAT_KEY_IT: KEY },
-  });
-  const end = await running.ended;
+  process.env['FILECHAT_KEY_IT'] = KEY;
+  checkEnd(await cli.run('run', 'a.chat.md', ...files, '--approve', 'auto'), { code: 0 });
   const chat = await cli.read('a.chat.md');
-  checkEnd(end, { code: 0 });
   assert.doesNotMatch(chat, /(?<!\r)\n|\r(?!\n)/);
   assert.deepEqual(
     parseChat(chat).turns.map(({ role }) => role),
@@ -83,7 +80,7 @@ describe('a server behind a script, as one that npx starts', () => {
   });
 
   const needsTree = unlessWine('its taskkill does not end what a process has started');
-  it('ends with the script, though it does not end by itself', {
+  it('ends with the script, even if it ignores the end of its input', {
     timeout: 60_000,
     ...needsTree,
   }, async (t) => {

@@ -6,17 +6,16 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import * as content from '../../../src/content/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
+import { PNG_BASE64 } from '../../kit/png.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
 
 const run = promisify(execFile);
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /** Prints the names that the package gives, and an image block. */
 const USER = `
 import * as content from 'filechat/content';
-const image = await content.toImageContent(Buffer.from('${PNG}', 'base64'));
+const image = await content.toImageContent(Buffer.from('${PNG_BASE64}', 'base64'));
 console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
 `;
 
@@ -58,13 +57,8 @@ describe('the npm package', () => {
       files.filter((path) => unexpected.test(path)),
       [],
     );
-    for (const path of [
-      'README.md',
-      'dist/cli.js',
-      'dist/assets-server.js',
-      'dist/content.js',
-      'dist/content/index.d.ts',
-    ])
+    const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
+    for (const path of ['README.md', ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });
 
@@ -76,7 +70,7 @@ describe('the npm package', () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', USER], { cwd: cwd() });
       const { names, image } = JSON.parse(stdout);
       assert.deepEqual(names, Object.keys(content).sort());
-      assert.deepEqual(image, { type: 'image', data: PNG, mimeType: 'image/png' });
+      assert.deepEqual(image, { type: 'image', data: PNG_BASE64, mimeType: 'image/png' });
     });
   }
 
@@ -86,14 +80,8 @@ describe('the npm package', () => {
   ] as const) {
     it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
       await writeFile(join(folder, 'user.ts'), TYPED_USER);
-      const options = {
-        target: 'es2023',
-        lib: ['es2023'],
-        types: ['node'],
-        skipLibCheck: false,
-        ...resolution,
-      };
-      assert.equal(await typeCheck(folder, ['user.ts'], options), '');
+      const options = { target: 'es2023', lib: ['es2023'], types: ['node'], skipLibCheck: false };
+      assert.equal(await typeCheck(folder, ['user.ts'], { ...options, ...resolution }), '');
     });
   }
 

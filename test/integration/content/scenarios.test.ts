@@ -17,6 +17,7 @@ import { repositoryPath } from '../helpers/sampleServer.ts';
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const picture = (mimeType: string, bytes: Uint8Array) => ({ type: 'image', mimeType, data: base64(bytes) });
 const PNG = picture('image/png', SAMPLES.png());
+const MP3 = { type: 'audio', data: base64(SAMPLES.mp3()), mimeType: 'audio/mpeg' };
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const uriOf = (bytes: Uint8Array, name: string) => `content://sha256-${sha256(bytes).slice(0, 16)}/${name}`;
 
@@ -75,25 +76,65 @@ for (const sdk of ['1', '2']) {
       return content[0]?.type === 'text' ? content[0].text : '';
     };
 
-    it('1: a PNG in a Buffer is an image block', async () => {
-      assert.deepEqual(await blocks('png'), [PNG]);
-    });
+    const returned: Record<string, [tool: string, block: object, given?: Record<string, unknown>]> = {
+      '1: a PNG in a Buffer is an image block': ['png', PNG],
+      '2: the type of a JPEG in a Uint8Array is detected': ['jpeg', picture('image/jpeg', SAMPLES.jpg())],
+      '3: base64 with an explicit type is sent as it is': ['explicit', PNG],
+      '4: a file is read, and its type is detected': ['file', PNG, { path: './image.png' }],
+      '5: a PDF in a Buffer is a resource with blob, which MCP has for bytes': [
+        'pdf',
+        resource('application/pdf', SAMPLES.pdf(), 'file.pdf'),
+      ],
+      '8: the extension decides where the bytes have no signature': [
+        'file',
+        picture('image/gif', UNSIGNED),
+        { path: './chart.gif' },
+      ],
+      '9: the bytes decide where there is no extension': ['file', PNG, { path: 'nameless' }],
+      '10: WebP': ['webp', picture('image/webp', SAMPLES.webp())],
+      '11: GIF': ['gif', picture('image/gif', SAMPLES.gif())],
+      '12: an MP3 is audio of the registered type': ['mp3', MP3],
+      '12: an MP3 has another type if its author says so': ['named_mp3', { ...MP3, mimeType: 'audio/mp3' }],
+      '13: a ZIP is a resource with blob': ['zip', resource('application/zip', SAMPLES.zip(), 'file.zip')],
+      '18: bytes without type, name and signature are octets': [
+        'unknown',
+        resource('application/octet-stream', Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]), 'file.bin'),
+      ],
+      '24: of a data: URL only the bytes are sent': ['data_url', PNG],
+      '26: an absolute path is used as it is where no folder is given': [
+        'absolute',
+        PNG,
+        { path: join(outside, 'chart.png') },
+      ],
+    };
+    for (const [name, [tool, block, given]] of Object.entries(returned)) {
+      it(name, async () => assert.deepEqual(await blocks(tool, given), [block]));
+    }
 
-    it('2: a JPEG in a Uint8Array is told by its bytes', async () => {
-      assert.deepEqual(await blocks('jpeg'), [picture('image/jpeg', SAMPLES.jpg())]);
-    });
-
-    it('3: base64 with an explicit type goes through as it is', async () => {
-      assert.deepEqual(await blocks('explicit'), [PNG]);
-    });
-
-    it('4: a file is read, and its type is found', async () => {
-      assert.deepEqual(await blocks('file', { path: './image.png' }), [PNG]);
-    });
-
-    it('5: a PDF in a Buffer is a resource with blob, which MCP has for bytes', async () => {
-      assert.deepEqual(await blocks('pdf'), [resource('application/pdf', SAMPLES.pdf(), 'file.pdf')]);
-    });
+    const failed: Record<string, [tool: string, message: string, given?: Record<string, unknown>]> = {
+      '16: a missing file is an error that names it': [
+        'file',
+        "Failed to read file './nonexistent.png': File not found: ./nonexistent.png. Check that the path is correct and the file exists.",
+        { path: './nonexistent.png' },
+      ],
+      '17: invalid base64 is an error': [
+        'bad_base64',
+        'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.',
+      ],
+      '20: no bytes are an error': ['empty', 'Cannot convert empty buffer: there is nothing in it to send.'],
+      '22: a missing resource is an error in a tool': [
+        'own_resource',
+        'Resource not found: unknown://resource',
+        { path: 'unknown://resource' },
+      ],
+      '23: more than 50 MB are an error': [
+        'too_large',
+        `File too large: ${MAX_SIZE + 1} bytes (max: ${MAX_SIZE}). Consider reducing image quality or splitting into smaller files.`,
+      ],
+    };
+    for (const [name, [tool, message, given]] of Object.entries(failed)) {
+      it(name, async () => assert.equal(await failure(tool, given), message));
+    }
 
     it('6: text and images of a whole result stay, in their order', async () => {
       const result = await call('mixed');
@@ -108,44 +149,13 @@ for (const sdk of ['1', '2']) {
 
     it('7: resources of bytes, text and JSON are read as blob and as text', async () => {
       const read = async (uri: string) => (await client.readResource({ uri })).contents;
-      assert.deepEqual(await read('img://logo'), [
+      for (const contents of [
         { uri: 'img://logo', mimeType: 'image/png', blob: base64(SAMPLES.png()) },
-      ]);
-      assert.deepEqual(await read('doc://manual'), [
         { uri: 'doc://manual', mimeType: 'application/pdf', blob: base64(SAMPLES.pdf()) },
-      ]);
-      assert.deepEqual(await read('doc://readme'), [
         { uri: 'doc://readme', mimeType: 'text/plain', text: 'Read me.' },
-      ]);
-      assert.deepEqual(await read('config://settings'), [
         { uri: 'config://settings', mimeType: 'application/json', text: '{\n  "dark": true\n}' },
-      ]);
-    });
-
-    it('8: where the bytes say nothing, the extension does', async () => {
-      assert.deepEqual(await blocks('file', { path: './chart.gif' }), [picture('image/gif', UNSIGNED)]);
-    });
-
-    it('9: where there is no extension, the bytes do', async () => {
-      assert.deepEqual(await blocks('file', { path: 'nameless' }), [PNG]);
-    });
-
-    it('10: WebP', async () => {
-      assert.deepEqual(await blocks('webp'), [picture('image/webp', SAMPLES.webp())]);
-    });
-
-    it('11: GIF', async () => {
-      assert.deepEqual(await blocks('gif'), [picture('image/gif', SAMPLES.gif())]);
-    });
-
-    it('12: an MP3 is sound, of the registered type unless its author says another', async () => {
-      const sound = { type: 'audio', data: base64(SAMPLES.mp3()) };
-      assert.deepEqual(await blocks('mp3'), [{ ...sound, mimeType: 'audio/mpeg' }]);
-      assert.deepEqual(await blocks('named_mp3'), [{ ...sound, mimeType: 'audio/mp3' }]);
-    });
-
-    it('13: a ZIP is a resource with blob', async () => {
-      assert.deepEqual(await blocks('zip'), [resource('application/zip', SAMPLES.zip(), 'file.zip')]);
+      ])
+        assert.deepEqual(await read(contents.uri), [contents]);
     });
 
     it('14: 5 MB arrive whole', async () => {
@@ -154,38 +164,15 @@ for (const sdk of ['1', '2']) {
       assert.equal(result._meta?.['warnings'], undefined);
     });
 
-    it('15: a string stays text, also one that reads like the path of a file elsewhere', async () => {
+    it('15: a string stays text, even if it is the path of a file elsewhere', async () => {
       for (const text of ['Hello World', '../elsewhere/chart.png', join(outside, 'chart.png'), 'aGVsbG8='])
         assert.deepEqual(await blocks('text', { text }), [{ type: 'text', text }]);
     });
 
-    it('16: a file that is not there is an error that names it', async () => {
-      assert.equal(
-        await failure('file', { path: './nonexistent.png' }),
-        "Failed to read file './nonexistent.png': File not found: ./nonexistent.png. Check that the path is correct and the file exists.",
-      );
-    });
-
-    it('17: invalid base64 is an error', async () => {
-      assert.equal(
-        await failure('bad_base64'),
-        'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.',
-      );
-    });
-
-    it('18: bytes without type, name and signature are octets', async () => {
-      const bytes = Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]);
-      assert.deepEqual(await blocks('unknown'), [resource('application/octet-stream', bytes, 'file.bin')]);
-    });
-
-    it('19: a type that nobody knows is sent, with a warning', async () => {
+    it('19: an unknown type is sent with a warning', async () => {
       const result = await call('strange_type');
       assert.deepEqual(result.content, [{ ...PNG, mimeType: 'image/xyz-invalid' }]);
       assert.match(JSON.stringify(result._meta), /Unsupported MIME type: image\/xyz-invalid/);
-    });
-
-    it('20: no bytes are an error', async () => {
-      assert.match(await failure('empty'), /^Cannot convert empty buffer/);
     });
 
     it('21: null and undefined are errors', async () => {
@@ -193,47 +180,37 @@ for (const sdk of ['1', '2']) {
         assert.match(await failure('nothing', { text }), /^Invalid result/);
     });
 
-    it('22: a resource that is not there is an error, in a tool and for the client', async () => {
-      assert.equal(
-        await failure('own_resource', { path: 'unknown://resource' }),
-        'Resource not found: unknown://resource',
-      );
+    it('22: a missing resource is an error for the client', async () => {
       await assert.rejects(client.readResource({ uri: 'unknown://resource' }), /not found/i);
     });
 
-    it('23: 50 MB arrive whole, with a warning; one byte more is an error', {
+    it('23: 50 MB arrive whole, with a warning', {
       timeout: 120_000,
     }, async (t) => {
       // The SDK's client gives up at 10 MiB, so it is ours that reads this one.
-      const { call } = openSession(t, { content: config });
-      const { sent, asset } = await call('content.fifty_megabytes');
-      const saved = await asset(0);
-      assert.equal(saved.length, MAX_SIZE);
-      assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
-      assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
-        warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
-      });
-      assert.equal(
-        await failure('too_large'),
-        `File too large: ${MAX_SIZE + 1} bytes (max: ${MAX_SIZE}). Consider reducing image quality or splitting into smaller files.`,
-      );
+      const session = openSession({ content: config });
+      try {
+        const { result, sent, folder: chat } = await session.call('content.fifty_megabytes');
+        const [part] = result.parts;
+        assert.equal(part?.kind, 'asset');
+        const saved = readFileSync(join(chat, part.asset.path));
+        assert.equal(saved.length, MAX_SIZE);
+        assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
+        assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
+          warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
+        });
+      } finally {
+        await session.close();
+      }
     });
 
-    it('24: of a data: URL only the bytes are sent', async () => {
-      assert.deepEqual(await blocks('data_url'), [PNG]);
-    });
-
-    it('25: a relative path counts from basePath and does not leave it', async () => {
+    it('25: a relative path is relative to basePath and cannot leave it', async () => {
       assert.deepEqual(await blocks('file', { path: './images/chart.png' }), [PNG]);
       for (const path of ['../elsewhere/chart.png', join(outside, 'chart.png')])
         assert.equal(await failure('file', { path }), `Path traversal detected: ${path}`);
     });
 
-    it('26: an absolute path is used as it is where no folder is given', async () => {
-      assert.deepEqual(await blocks('absolute', { path: join(outside, 'chart.png') }), [PNG]);
-    });
-
-    it('27: calls at the same time each get their own', async () => {
+    it('27: concurrent calls get their own results', async () => {
       const kinds = ['png', 'gif', 'webp', 'jpg', 'png', 'gif', 'webp', 'jpg', 'png', 'gif'] as const;
       const found = await Promise.all(kinds.map((text) => blocks('turn', { text })));
       assert.deepEqual(
@@ -242,7 +219,7 @@ for (const sdk of ['1', '2']) {
       );
     });
 
-    it('28: a tool reads a resource of its own server and hands the picture on', async () => {
+    it('28: a tool returns a resource of its own server', async () => {
       assert.deepEqual(await blocks('own_picture', { path: 'img://logo' }), [PNG]);
       const contents = { uri: 'doc://manual', mimeType: 'application/pdf', blob: base64(SAMPLES.pdf()) };
       assert.deepEqual(await blocks('own_resource', { path: 'doc://manual' }), [
@@ -250,7 +227,7 @@ for (const sdk of ['1', '2']) {
       ]);
     });
 
-    it('29: progress is told, and the picture comes', async () => {
+    it('29: progress is reported before the image', async () => {
       const told: unknown[] = [];
       const onprogress: ProgressCallback = ({ progress, total }) => {
         told.push([progress, total]);
@@ -265,7 +242,7 @@ for (const sdk of ['1', '2']) {
       ]);
     });
 
-    it('30: log messages come, and the picture', async () => {
+    it('30: log messages arrive with the image', async () => {
       assert.deepEqual(await blocks('logging'), [PNG]);
       await allLogged.promise;
       assert.deepEqual(logged, ['drawing', 'drawn']);

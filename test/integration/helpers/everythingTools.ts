@@ -8,7 +8,7 @@ import type {
   SamplingAnswer,
   SamplingRequest,
   ServerRequests,
-} from '../../../src/ports/requests.ts';
+} from '../../../src/ports/servers.ts';
 
 export interface Outcome {
   readonly args?: Readonly<Record<string, unknown>>;

@@ -97,7 +97,13 @@ export function beginStream({ response }: Connection): void {
 
 /** The text of a whole reply on the wire, one string for each event. */
 export function speak(provider: SdkProvider, deltas: readonly string[]): readonly string[] {
-  return WIRE[provider](deltas).map(toEvent);
+  return WIRE[provider]
+    .trim()
+    .split('\n')
+    .flatMap((line) =>
+      line.includes(DELTA) ? deltas.map((delta) => line.replace(DELTA, () => JSON.stringify(delta))) : [line],
+    )
+    .map((line) => toEvent(JSON.parse(line)));
 }
 
 /** A reply up to its first text, `Hi `. */
@@ -111,77 +117,37 @@ export function toEvent(data: object): string {
   return `${type}data: ${JSON.stringify(data)}\n\n`;
 }
 
-const WIRE: Readonly<Record<SdkProvider, (deltas: readonly string[]) => readonly object[]>> = {
-  anthropic: (deltas) => [
-    {
-      type: 'message_start',
-      message: {
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: 'claude',
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        usage: {
-          input_tokens: 10,
-          output_tokens: 1,
-          cache_read_input_tokens: 5,
-          cache_creation_input_tokens: 2,
-        },
-      },
-    },
-    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-    ...deltas.map((text) => ({
-      type: 'content_block_delta',
-      index: 0,
-      delta: { type: 'text_delta', text },
-    })),
-    { type: 'content_block_stop', index: 0 },
-    {
-      type: 'message_delta',
-      delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: 7 },
-    },
-    { type: 'message_stop' },
-  ],
-  openai: (deltas) => [
-    { type: 'response.created', response: { id: 'r', created_at: 1, model: 'gpt' } },
-    { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1' } },
-    ...deltas.map((delta) => ({
-      type: 'response.output_text.delta',
-      item_id: 'msg_1',
-      output_index: 0,
-      content_index: 0,
-      delta,
-    })),
-    { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'msg_1' } },
-    {
-      type: 'response.completed',
-      response: {
-        usage: {
-          input_tokens: 17,
-          input_tokens_details: { cached_tokens: 5 },
-          output_tokens: 7,
-          output_tokens_details: { reasoning_tokens: 0 },
-        },
-      },
-    },
-  ],
-  'openai-chat': chatChunks,
-  'openai-compatible': chatChunks,
-  google: (deltas) => [
-    ...deltas.map((text) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] } }] })),
-    {
-      candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }],
-      usageMetadata: {
-        promptTokenCount: 17,
-        cachedContentTokenCount: 5,
-        candidatesTokenCount: 7,
-        totalTokenCount: 24,
-      },
-    },
-  ],
+/** In the line that is sent for each piece of text. */
+const DELTA = '"…"';
+
+const CHUNKS = `
+{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"…"}}]}
+{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":17,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":5}}}
+`;
+
+const WIRE: Readonly<Record<SdkProvider, string>> = {
+  anthropic: `
+{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":5,"cache_creation_input_tokens":2}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"…"}}
+{"type":"content_block_stop","index":0}
+{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":7}}
+{"type":"message_stop"}
+`,
+  openai: `
+{"type":"response.created","response":{"id":"r","created_at":1,"model":"gpt"}}
+{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_1"}}
+{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"…"}
+{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_1"}}
+{"type":"response.completed","response":{"usage":{"input_tokens":17,"input_tokens_details":{"cached_tokens":5},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":0}}}}
+`,
+  'openai-chat': CHUNKS,
+  'openai-compatible': CHUNKS,
+  google: `
+{"candidates":[{"content":{"role":"model","parts":[{"text":"…"}]}}]}
+{"candidates":[{"content":{"role":"model","parts":[]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":17,"cachedContentTokenCount":5,"candidatesTokenCount":7,"totalTokenCount":24}}
+`,
 };
 
 function chatChunks(deltas: readonly string[]): readonly object[] {
@@ -205,13 +171,7 @@ function chatChunks(deltas: readonly string[]): readonly object[] {
 /** The error event of each provider, in a stream that began well. */
 export const ERROR_EVENTS: Readonly<Record<SdkProvider, object>> = {
   anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-  openai: {
-    type: 'error',
-    code: 'server_error',
-    message: 'Something broke',
-    param: null,
-    sequence_number: 9,
-  },
+  openai: { type: 'error', code: 'server_error', message: 'Something broke', sequence_number: 9 },
   'openai-chat': { error: { message: 'Something broke', type: 'server_error', code: null } },
   'openai-compatible': { error: { message: 'Something broke', type: 'server_error', code: 502 } },
   google: { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } },

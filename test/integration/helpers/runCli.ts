@@ -29,6 +29,7 @@ export interface RunningCli {
 /** A folder in which the command line works: an `mcp.json` with the sample server, and chats. */
 export interface CliFolder {
   readonly path: string;
+  /** In this process, with this folder as the current one: a test runs one command at a time. */
   run(...args: string[]): Promise<CliEnd>;
   start(args: readonly string[], options?: StartOptions): RunningCli;
   /** Writes a chat with exactly this text or these bytes. */
@@ -67,7 +68,7 @@ export async function createCliFolder(t: TestContext): Promise<CliFolder> {
   return {
     path,
     start,
-    run: (...args) => start(args).ended,
+    run: (...args) => runMain(args, path),
     write: (name, content) => writeFile(at(name), content),
     read: (name) => readFile(at(name), 'utf8'),
     readBytes: (name) => readFile(at(name)),
@@ -85,6 +86,27 @@ function configureServers(record: string) {
 }
 
 /** Without a terminal, as in a script. */
+async function runMain(args: readonly string[], folder: string): Promise<CliEnd> {
+  const written = { stdout: '', stderr: '' };
+  const writeTo = (stream: keyof typeof written) => (text: string) => {
+    written[stream] += `${showInvisible(text.trimEnd())}\n`;
+  };
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const code = await main(args, {
+      out: writeTo('stdout'),
+      err: writeTo('stderr'),
+      ask: undefined,
+      version: '',
+      signal: new AbortController().signal,
+    });
+    return { code, ...written };
+  } finally {
+    process.chdir(before);
+  }
+}
+
 function startCli(
   args: readonly string[],
   cwd: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import { atMost, startTimer, unlessAborted } from '../../../src/base/async.ts';
+import { atMost, Backoff, startTimer, Throttle, unlessAborted } from '../../../src/base/async.ts';
 
 describe('a timer', () => {
   const start = (t: TestContext) => {
@@ -18,7 +18,7 @@ describe('a timer', () => {
     assert.ok(isOver());
   });
 
-  test('begins anew when it is restarted', (t) => {
+  test('starts again when it is restarted', (t) => {
     const { timer, tick, isOver } = start(t);
     tick(99);
     timer.restart();
@@ -26,7 +26,7 @@ describe('a timer', () => {
     assert.ok(!isOver());
   });
 
-  test('stands still while it is paused, also when it is restarted then, and has its whole time afterwards', (t) => {
+  test('does not run while it is paused, even if it is restarted then, and has its full time afterwards', (t) => {
     const { timer, tick, isOver } = start(t);
     tick(99);
     timer.pause();
@@ -41,7 +41,7 @@ describe('a timer', () => {
     assert.ok(isOver());
   });
 
-  test('that keeps its time goes on after a pause with what it had left', (t) => {
+  test('that keeps its time continues after a pause with the remaining time', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     const timer = startTimer(100, { keepsTime: true });
     t.mock.timers.tick(60);
@@ -56,7 +56,7 @@ describe('a timer', () => {
     assert.ok(timer.signal.aborted);
   });
 
-  test('that was stopped never goes on', (t) => {
+  test('that was stopped never continues', (t) => {
     const { timer, tick, isOver } = start(t);
     timer.stop();
     for (const again of [timer.restart, timer.pause, timer.resume]) again();
@@ -93,5 +93,104 @@ describe('waiting', () => {
     await late;
     await atMost(100, Promise.resolve());
     await assert.rejects(atMost(100, Promise.reject(new Error('broken'))), /broken/);
+  });
+});
+
+const fail = (backoff: Backoff, nowMs: number, livedMs = 0) => backoff.failed('it died', { nowMs, livedMs });
+
+describe('the delay after failures', () => {
+  test('is zero after the first one, then doubles from a second up to a minute', () => {
+    const backoff = new Backoff();
+    const waits = Array.from({ length: 10 }, () => {
+      fail(backoff, 5000);
+      return backoff.retryAtMs - 5000;
+    });
+    assert.deepEqual(waits, [0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  test('stays at a minute after thousands of them', () => {
+    const backoff = new Backoff();
+    for (let times = 0; times < 5000; times += 1) fail(backoff, 0);
+    assert.equal(backoff.retryAtMs, 60_000);
+  });
+
+  const lives: readonly (readonly [livedMs: number, failures: number])[] = [
+    [0, 4],
+    [59_999, 4],
+    [60_000, 1],
+  ];
+  for (const [livedMs, failures] of lives) {
+    test(`counts ${failures} when the server had lived ${livedMs} ms before the fourth`, () => {
+      const backoff = new Backoff();
+      for (const _ of [1, 2, 3]) fail(backoff, 0);
+      fail(backoff, 0, livedMs);
+      assert.equal(backoff.failures, failures);
+      assert.equal(backoff.retryAtMs, failures === 1 ? 0 : 4000);
+    });
+  }
+});
+
+describe('a use of a failed server', () => {
+  test('that is too early is refused with the time, the reason and the remedy', () => {
+    const backoff = new Backoff();
+    fail(backoff, 0);
+    assert.equal(backoff.refusal(0), undefined);
+    fail(backoff, 0);
+    fail(backoff, 0);
+    assert.equal(
+      backoff.refusal(1),
+      'it failed 3 times in a row. Try again in 2 s, or run “Filechat: Restart Server” now. Last error: it died',
+    );
+    assert.match(backoff.refusal(1999) ?? '', /in 1 s/);
+    assert.equal(backoff.refusal(2000), undefined);
+  });
+
+  test('after a success is not delayed', () => {
+    const backoff = new Backoff();
+    for (const _ of [1, 2, 3]) fail(backoff, 0);
+    assert.equal(backoff.reason, 'it died');
+    backoff.reset();
+    assert.deepEqual([backoff.reason, backoff.failures, backoff.refusal(0)], [undefined, 0, undefined]);
+    fail(backoff, 0);
+    assert.equal(backoff.refusal(0), undefined, 'the first failure after it costs nothing again');
+  });
+});
+
+describe('a throttle', () => {
+  test('runs the first work at once, and the last work within a second at its end, for each key', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const done: string[] = [];
+    const throttle = new Throttle(1000);
+    const run = (...works: string[]) => {
+      for (const work of works) throttle.run(work.charAt(0), () => done.push(work));
+    };
+    run('a1', 'a2', 'a3', 'b1');
+    assert.deepEqual(done, ['a1', 'b1']);
+    t.mock.timers.tick(1000);
+    assert.deepEqual(done, ['a1', 'b1', 'a3']);
+    run('a4');
+    assert.deepEqual(done, ['a1', 'b1', 'a3']);
+    t.mock.timers.tick(1000);
+    assert.deepEqual(done, ['a1', 'b1', 'a3', 'a4']);
+    t.mock.timers.tick(1000);
+    run('a5', 'a6');
+    throttle.dispose();
+    t.mock.timers.tick(1000);
+    assert.equal(done.at(-1), 'a5');
+  });
+
+  test('also delays work that the work itself asks for', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let times = 0;
+    const throttle = new Throttle(1000);
+    const again = () => {
+      times += 1;
+      throttle.run('a', again);
+    };
+    again();
+    assert.equal(times, 2);
+    for (let second = 0; second < 3; second += 1) t.mock.timers.tick(1000);
+    assert.equal(times, 5);
+    throttle.dispose();
   });
 });

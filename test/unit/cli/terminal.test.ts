@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { terminalRequests } from '../../../src/cli/terminal.ts';
+import { terminalConsent, terminalRequests } from '../../../src/cli/terminal.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
-import type { Elicitation, ServerRequests } from '../../../src/ports/requests.ts';
+import type { Elicitation, ServerRequests } from '../../../src/ports/servers.ts';
 import type { Approval } from '../../../src/ports/tools.ts';
 
 const BY = { server: 'shop', chats: ['/a.chat.md'] };
@@ -31,7 +31,7 @@ function person(
     err: (text) => shown.push(text),
     ask: async (question) => {
       shown.push(question);
-      assert.ok(left.length > 0, `Nobody expected: ${question}`);
+      assert.ok(left.length > 0, `Unexpected question: ${question}`);
       return left.shift();
     },
     ...(hasModel ? { modelFor: async () => MODEL } : {}),
@@ -178,6 +178,7 @@ describe('the offered capabilities', () => {
         approve,
         roots: [],
         err: () => {},
+        ask: undefined,
         ...(hasModel ? { modelFor: async () => MODEL } : {}),
       }),
     );
@@ -187,7 +188,7 @@ describe('the offered capabilities', () => {
     assert.deepEqual(offered(person([], { hasModel: false }).requests), ['elicit', 'roots', 'visited']);
   });
 
-  test('without one, only those that need no user', { skip: process.stdin.isTTY }, () => {
+  test('without one, only those that need no user', () => {
     assert.deepEqual(withoutTerminal('ask', true), ['roots']);
     assert.deepEqual(withoutTerminal('auto', true), ['roots', 'sample']);
     assert.deepEqual(withoutTerminal('auto', false), ['roots']);
@@ -195,5 +196,50 @@ describe('the offered capabilities', () => {
 
   test('the folders', async () => {
     assert.deepEqual(await person([]).requests.roots?.(), [{ uri: 'file:///x' }]);
+  });
+});
+
+describe('a question about a call', () => {
+  const call = { server: 'shop', tool: 'buy', id: 'c1', arguments: { item: 'cake' } };
+  const tool = { ...call, inputSchema: {} };
+
+  const answers: readonly (readonly [answer: string, meaning: object])[] = [
+    ['y', { kind: 'allow', by: 'asked' }],
+    [' YES ', { kind: 'allow', by: 'asked' }],
+    ['n', { kind: 'deny' }],
+    ['no, too dear', { kind: 'deny', reason: 'too dear' }],
+    ['s', { kind: 'cancel' }],
+    ['', { kind: 'cancel' }],
+  ];
+  for (const [answer, meaning] of answers) {
+    test(`“${answer}” means ${JSON.stringify(meaning)}`, async () => {
+      const consent = terminalConsent('ask', { ask: async () => answer, signal });
+      assert.deepEqual(await consent.mayCall(call, tool), meaning);
+    });
+  }
+
+  test('names the tool, its arguments and its files', async () => {
+    let asked = '';
+    const ask = async (question: string) => {
+      asked = question;
+      return 'y';
+    };
+    await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
+    assert.match(
+      asked,
+      /^Call shop\.buy with\n\{\n {2}"item": "cake"\n\}\nand give it these files:\n {2}a\.pdf\n\[y\]es/,
+    );
+  });
+
+  test('that is closed without an answer fails with a clear message', async () => {
+    const consent = terminalConsent('ask', { ask: async () => undefined, signal });
+    await assert.rejects(consent.mayCall(call, tool), {
+      message: 'The question was closed without an answer. The call is still pending in the chat.',
+    });
+  });
+
+  test('that a signal ends is a cancellation', async () => {
+    const consent = terminalConsent('ask', { ask: async () => undefined, signal: AbortSignal.abort() });
+    assert.deepEqual(await consent.mayCall(call, tool), { kind: 'cancel' });
   });
 });

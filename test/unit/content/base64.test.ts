@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { isCanonical } from '../../../src/content/base64.ts';
+import { isCanonical } from '../../../src/content/bytes.ts';
 import { base64ToBuffer, bufferToBase64, validateBase64 } from '../../../src/content/index.ts';
 import { BASE64_FORMS } from './samples.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -16,10 +15,10 @@ import {
   toEmbeddedResource,
   toImageContent,
 } from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { BASE64_FORMS, pngOfSize, SAMPLES } from './samples.ts';
 
-const folder = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-blocks-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const isPlain = (data: string) => assert.match(data, /^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/);
 
@@ -82,11 +81,8 @@ describe('any bytes in any form', () => {
 
 describe('a block', () => {
   it('of an image and of audio has its type', async () => {
-    assert.deepEqual(await toImageContent(SAMPLES.png()), {
-      type: 'image',
-      data: base64(SAMPLES.png()),
-      mimeType: 'image/png',
-    });
+    const image = { type: 'image', data: base64(SAMPLES.png()), mimeType: 'image/png' };
+    assert.deepEqual(await toImageContent(SAMPLES.png()), image);
     assert.equal((await toAudioContent(SAMPLES.mp3())).mimeType, 'audio/mpeg');
     assert.equal((await toAudioContent(SAMPLES.wav())).mimeType, 'audio/wav');
   });
@@ -136,28 +132,15 @@ describe('a block', () => {
     assert.equal(resource.mimeType, 'application/pdf');
   });
 
-  const nothing: readonly unknown[] = [
-    null,
-    undefined,
-    3,
-    {},
-    { type: 'image' },
-    { type: 'file' },
-    { type: 'image', data: 3 },
-  ];
-  for (const input of nothing) {
+  const image = { type: 'image' };
+  for (const input of [null, undefined, 3, {}, image, { type: 'file' }, { ...image, data: 3 }]) {
     it(`of ${JSON.stringify(input)} is an error`, async () => {
       await assert.rejects(toImageContent(input as ContentInput), /^Error: Invalid result/);
     });
   }
 
-  for (const input of [
-    Buffer.alloc(0),
-    '',
-    ' \n',
-    'data:image/png;base64,',
-    { type: 'image', data: '' },
-  ] as ContentInput[]) {
+  const empty = [Buffer.alloc(0), '', ' \n', 'data:image/png;base64,', { ...image, data: '' }];
+  for (const input of empty as readonly ContentInput[]) {
     it(`of nothing in ${JSON.stringify(input)} is an error`, async () => {
       await assert.rejects(toImageContent(input), /^Error: Cannot convert empty buffer/);
     });
@@ -189,25 +172,15 @@ describe('an embedded resource', () => {
   });
 
   it('of a string of another type is base64', async () => {
-    assert.deepEqual(await embed('AQID', { mimeType: 'image/png' }), {
-      uri: 'a:b',
-      mimeType: 'image/png',
-      blob: 'AQID',
-    });
+    const blob = { uri: 'a:b', mimeType: 'image/png', blob: 'AQID' };
+    assert.deepEqual(await embed('AQID', { mimeType: 'image/png' }), blob);
     await assert.rejects(embed('Hello!', { mimeType: 'image/png' }), /Invalid base64 data/);
   });
 
   it('of a data: URL is what it holds', async () => {
-    assert.deepEqual(await embed('data:text/plain;base64,aGVsbG8='), {
-      uri: 'a:b',
-      mimeType: 'text/plain',
-      text: 'hello',
-    });
-    assert.deepEqual(await embed('data:text/plain,a%20b'), {
-      uri: 'a:b',
-      mimeType: 'text/plain',
-      text: 'a b',
-    });
+    const plain = { uri: 'a:b', mimeType: 'text/plain' };
+    assert.deepEqual(await embed('data:text/plain;base64,aGVsbG8='), { ...plain, text: 'hello' });
+    assert.deepEqual(await embed('data:text/plain,a%20b'), { ...plain, text: 'a b' });
   });
 
   it('of bytes is text where type and bytes say so, else blob', async () => {

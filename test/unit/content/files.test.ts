@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { fileToBase64, MAX_SIZE, sanitizeFilePath, toImageContent } from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { SAMPLES } from './samples.ts';
 
-const root = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-content-'));
-after(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder({ after });
 const base = join(root, 'base');
 const at = (...names: string[]) => join(base, ...names);
 
@@ -86,20 +77,8 @@ describe('a path within a folder', () => {
   }
 
   it('is never elsewhere, however it is written', () => {
-    const piece = fc.constantFrom(
-      '..',
-      '.',
-      '',
-      'sub',
-      'a.png',
-      'up',
-      'outward.png',
-      'base-evil',
-      '/',
-      'x',
-      '\\',
-      root,
-    );
+    const names = ['', 'sub', 'a.png', 'up', 'outward.png', 'base-evil', 'x', root];
+    const piece = fc.constantFrom('..', '.', '/', '\\', ...names);
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         let found: string;
@@ -153,7 +132,7 @@ describe('a file', () => {
   it('that may not be read says so', needsModes, () => {
     writeFileSync(at('locked.png'), SAMPLES.png(), { mode: 0o000 });
     const content = new URL('../../../src/content/index.ts', import.meta.url).href;
-    // Root may read everything, so somebody else tries it.
+    // Root may read everything, so another user tries it.
     const script = `
       const { fileToBase64 } = await import(${JSON.stringify(content)});
       if (process.getuid() === 0) process.seteuid(65534);

@@ -9,33 +9,33 @@ import { SAMPLES } from './samples.ts';
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const UNSIGNED = Buffer.from([1, 2, 3]);
 
-describe('what something is', () => {
+describe('the detected type', () => {
   const cases: Readonly<Record<string, [Parameters<typeof detectMimeType>, string]>> = {
-    'its author is believed before its bytes': [[SAMPLES.png(), 'a.gif', 'image/jpeg'], 'image/jpeg'],
-    'also with a type that nobody knows': [[SAMPLES.png(), undefined, 'image/xyz'], 'image/xyz'],
-    'its bytes before its name': [[SAMPLES.png(), 'a.gif'], 'image/png'],
-    'its name, where the bytes say nothing': [[UNSIGNED, 'a/b/chart.PNG'], 'image/png'],
-    'octets, where nobody says anything': [[UNSIGNED, 'a.xyz'], 'application/octet-stream'],
+    'the given type wins over the bytes': [[SAMPLES.png(), 'a.gif', 'image/jpeg'], 'image/jpeg'],
+    'also an unknown type': [[SAMPLES.png(), undefined, 'image/xyz'], 'image/xyz'],
+    'the bytes win over the name': [[SAMPLES.png(), 'a.gif'], 'image/png'],
+    'the name decides for bytes without a signature': [[UNSIGNED, 'a/b/chart.PNG'], 'image/png'],
+    'octets for unknown bytes and an unknown name': [[UNSIGNED, 'a.xyz'], 'application/octet-stream'],
     'a PNG by four bytes': [[Buffer.from([0x89, 0x50, 0x4e, 0x47])], 'image/png'],
     'an ArrayBuffer': [[new Uint8Array(SAMPLES.gif()).buffer], 'image/gif'],
     'base64 by its bytes': [[base64(SAMPLES.jpg())], 'image/jpeg'],
-    'a data: URL by its own word': [[`data:image/webp;base64,${base64(SAMPLES.jpg())}`], 'image/webp'],
-    'a data: URL that says nothing by its bytes': [[`data:;base64,${base64(SAMPLES.jpg())}`], 'image/jpeg'],
-    'words that only begin like a data: URL': [['data: 3 items, and more'], 'application/octet-stream'],
+    'a data: URL by its own type': [[`data:image/webp;base64,${base64(SAMPLES.jpg())}`], 'image/webp'],
+    'a data: URL without a type by its bytes': [[`data:;base64,${base64(SAMPLES.jpg())}`], 'image/jpeg'],
+    'text that only begins like a data: URL': [['data: 3 items, and more'], 'application/octet-stream'],
     'a path by its extension': [['./images/chart.png'], 'image/png'],
-    'a string that is nothing of this': [['hello there'], 'application/octet-stream'],
+    'any other string': [['hello there'], 'application/octet-stream'],
     'a workbook by its name, within an archive': [
       [sample.office('spreadsheetml.sheet'), 'a.xlsx'],
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     ],
-    'an archive that calls itself a picture': [[SAMPLES.zip(), 'a.png'], 'application/zip'],
+    'an archive with the name of an image': [[SAMPLES.zip(), 'a.png'], 'application/zip'],
     SVG: [[Buffer.from('<svg xmlns="x"/>')], 'image/svg+xml'],
   };
   for (const [name, [given, type]] of Object.entries(cases)) {
     it(name, () => assert.equal(detectMimeType(...given), type));
   }
 
-  /** The table of the seed. */
+  /** Types by extension alone. */
   const extensions: Readonly<Record<string, string>> = {
     png: 'image/png',
     jpg: 'image/jpeg',
@@ -65,7 +65,7 @@ describe('what something is', () => {
     it(`.${extension}`, () => assert.equal(detectMimeType(UNSIGNED, `x.${extension}`), type));
   }
 
-  it('is what our client finds in the same bytes', async () => {
+  it('is the one that the client detects in the same bytes', async () => {
     for (const make of Object.values(SAMPLES)) {
       const { types } = await detectMediaType({ bytes: make(), block: 'file' });
       assert.equal(detectMimeType(make()), types[0]);
@@ -73,7 +73,7 @@ describe('what something is', () => {
     }
   });
 
-  it('is always something, whatever is asked', () => {
+  it('is always a string', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.string()), fc.string(), (input, name) => {
         assert.equal(typeof detectMimeType(input, name), 'string');
@@ -82,7 +82,7 @@ describe('what something is', () => {
   });
 });
 
-it('a type has the form of one', () => {
+it('a valid type has the form of one', () => {
   for (const type of ['image/png', 'IMAGE/PNG', 'text/plain; charset=utf-8', 'application/vnd.a.b+json'])
     assert.equal(isValidMimeType(type), true, type);
   for (const type of ['', 'png', 'image/', '/png', 'image/p ng', 'image/../x', 'image/png\nx'])

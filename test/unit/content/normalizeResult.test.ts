@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { base64ToBuffer, normalizeResult } from '../../../src/content/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { needsSymlinks } from '../../windows/needs.ts';
 import * as sample from '../result/samples.ts';
 import { BASE64_FORMS, SAMPLES } from './samples.ts';
 
-const root = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-result-'));
-after(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder({ after });
 const folder = join(root, 'base');
 mkdirSync(folder);
 writeFileSync(join(folder, 'a.png'), SAMPLES.png());
@@ -41,8 +40,8 @@ describe('bytes', () => {
     [SAMPLES.pdf(), 'resource application/pdf'],
     [SAMPLES.zip(), 'resource application/zip'],
     [Buffer.from([1, 2, 3]), 'resource application/octet-stream'],
-    [Buffer.from('BMW is no bitmap'), 'resource application/octet-stream'],
-    // What models and many clients refuse as a picture is a document.
+    [Buffer.from('BMW is not a bitmap'), 'resource application/octet-stream'],
+    // Many clients and models do not accept it as an image.
     [Buffer.from('<svg xmlns="x"/>'), 'resource image/svg+xml'],
     [sample.isoMedia('isom'), 'resource video/mp4'],
   ];
@@ -117,17 +116,8 @@ describe('a string', () => {
     assert.deepEqual(await blocks('a.png', folder), [PNG]);
     assert.deepEqual(await blocks('./a.png', { basePath: folder }), [PNG]);
     assert.deepEqual(await blocks(join(folder, 'a.png'), folder), [PNG]);
-    for (const value of [
-      'b.png',
-      '../secret.png',
-      join(root, 'secret.png'),
-      'outward.png',
-      'Makefile',
-      'See a.png',
-      'a.png\n',
-      '..',
-      '.',
-    ])
+    const others = ['b.png', '../secret.png', 'outward.png', 'Makefile', 'See a.png', 'a.png\n', '..', '.'];
+    for (const value of [...others, join(root, 'secret.png')])
       assert.deepEqual(await blocks(value, folder), [text(value)]);
   });
 });
@@ -230,11 +220,7 @@ describe('a whole result', () => {
 
 describe('other values', () => {
   it('of lists: content becomes several blocks, data stays together', async () => {
-    assert.deepEqual(await kinds(['a', SAMPLES.png(), { type: 'text', text: 'b' }]), [
-      'text',
-      'image',
-      'text',
-    ]);
+    assert.deepEqual(await kinds(['a', SAMPLES.png(), text('b')]), ['text', 'image', 'text']);
     assert.deepEqual(await blocks(['a', 'b']), [text('a'), text('b')]);
     assert.deepEqual(await blocks([1, null, { a: 2 }]), [text(JSON.stringify([1, null, { a: 2 }], null, 2))]);
     assert.deepEqual(await blocks([]), [text('[]')]);
@@ -242,39 +228,33 @@ describe('other values', () => {
   });
 
   it('are JSON', async () => {
-    for (const value of [
-      1,
-      true,
+    const objects = [
       { a: 1 },
       { type: 'person', name: 'Ada' },
       { type: 'image', url: 'x' },
       { content: 'x' },
-    ])
+    ];
+    for (const value of [1, true, ...objects])
       assert.deepEqual(await blocks(value), [text(JSON.stringify(value, null, 2))]);
   });
 
   it('are refused where they cannot be sent', async () => {
-    for (const value of [
-      null,
-      undefined,
-      () => 1,
-      Symbol('a'),
-      3n,
+    const round: { self?: unknown } = {};
+    round.self = round;
+    const bytes = [
       { a: Buffer.from('x') },
       [{ a: new ArrayBuffer(1) }],
       new Float32Array(2),
       new Blob(['a']),
-    ])
+    ];
+    for (const value of [null, undefined, () => 1, Symbol('a'), 3n, round, ...bytes])
       await assert.rejects(normalizeResult(value), /^Error: Invalid result/);
-    const round: { self?: unknown } = {};
-    round.self = round;
-    await assert.rejects(normalizeResult(round), /^Error: Invalid result/);
   });
 
   it('are waited for', async () => {
     assert.deepEqual(await blocks(Promise.resolve(SAMPLES.png())), [PNG]);
     const list = [Promise.resolve('A picture:'), Promise.resolve(SAMPLES.png())];
-    const expected = [{ type: 'text', text: 'A picture:' }, PNG];
+    const expected = [text('A picture:'), PNG];
     assert.deepEqual(await blocks(list), expected);
     assert.deepEqual(await blocks({ content: list }), expected);
   });

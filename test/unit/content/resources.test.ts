@@ -1,61 +1,48 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ResourceShelf, toResourceContents } from '../../../src/content/index.ts';
+import { type ResourceInput, ResourceShelf, toResourceContents } from '../../../src/content/index.ts';
 import { SAMPLES } from './samples.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 describe('the contents of a resource', () => {
-  it('text is text', () => {
-    assert.deepEqual(toResourceContents('hi', { uri: 'a:b' }), {
-      uri: 'a:b',
-      mimeType: 'text/plain',
-      text: 'hi',
+  const blob = base64(SAMPLES.png());
+  const cases: Record<string, [content: ResourceInput, contents: object, options?: object]> = {
+    'text is text': ['hi', { mimeType: 'text/plain', text: 'hi' }],
+    'an object is JSON': [{ a: [1] }, { mimeType: 'application/json', text: '{\n  "a": [\n    1\n  ]\n}' }],
+    'a Buffer is a blob of the detected type': [Buffer.from(SAMPLES.png()), { mimeType: 'image/png', blob }],
+    'a Uint8Array is a blob of the detected type': [SAMPLES.png(), { mimeType: 'image/png', blob }],
+    'an ArrayBuffer is a blob of the detected type': [
+      new Uint8Array(SAMPLES.png()).buffer,
+      { mimeType: 'image/png', blob },
+    ],
+    'bytes are a blob of the given type': [
+      SAMPLES.png(),
+      { mimeType: 'image/x', blob },
+      { mimeType: 'image/x' },
+    ],
+    'bytes of a textual type are text if they are UTF-8': [
+      Buffer.from('a,b'),
+      { mimeType: 'text/csv', text: 'a,b' },
+      { uri: 'x://t.csv' },
+    ],
+    'bytes of a textual type are a blob if they are not UTF-8': [
+      Buffer.from([0xff]),
+      { mimeType: 'text/csv', blob: '/w==' },
+      { uri: 'x://t.csv' },
+    ],
+    'they may be empty': [Buffer.alloc(0), { mimeType: 'application/octet-stream', blob: '' }],
+  };
+  for (const [name, [content, contents, options]] of Object.entries(cases)) {
+    it(name, () => {
+      const given = { uri: 'a:b', ...options };
+      assert.deepEqual(toResourceContents(content, given), { uri: given.uri, ...contents });
     });
-  });
+  }
 
-  it('an object is JSON', () => {
-    assert.deepEqual(toResourceContents({ a: [1] }, { uri: 'a:b' }), {
-      uri: 'a:b',
-      mimeType: 'application/json',
-      text: '{\n  "a": [\n    1\n  ]\n}',
-    });
-  });
-
-  it('bytes are a blob, of the type that is said or found', () => {
-    const blob = base64(SAMPLES.png());
-    for (const bytes of [Buffer.from(SAMPLES.png()), SAMPLES.png(), new Uint8Array(SAMPLES.png()).buffer])
-      assert.deepEqual(toResourceContents(bytes, { uri: 'a:b' }), {
-        uri: 'a:b',
-        mimeType: 'image/png',
-        blob,
-      });
-    assert.deepEqual(toResourceContents(SAMPLES.png(), { uri: 'a:b', mimeType: 'image/x' }), {
-      uri: 'a:b',
-      mimeType: 'image/x',
-      blob,
-    });
-  });
-
-  it('bytes of a textual type are text, if they are UTF-8', () => {
-    assert.deepEqual(toResourceContents(Buffer.from('a,b'), { uri: 'x://t.csv' }), {
-      uri: 'x://t.csv',
-      mimeType: 'text/csv',
-      text: 'a,b',
-    });
-    assert.ok('blob' in toResourceContents(Buffer.from([0xff]), { uri: 'x://t.csv' }));
-  });
-
-  it('may be empty, and may not be too large', () => {
-    assert.deepEqual(toResourceContents(Buffer.alloc(0), { uri: 'a:b' }), {
-      uri: 'a:b',
-      mimeType: 'application/octet-stream',
-      blob: '',
-    });
-    assert.throws(
-      () => toResourceContents(Buffer.alloc(3), { uri: 'a:b', maxBytes: 2 }),
-      /File too large: 3 bytes/,
-    );
+  it('they may not be too large', () => {
+    const options = { uri: 'a:b', maxBytes: 2 };
+    assert.throws(() => toResourceContents(Buffer.alloc(3), options), /File too large: 3 bytes/);
   });
 });
 

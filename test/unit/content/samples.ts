@@ -14,7 +14,7 @@ export const SAMPLES = {
   wav: () => encodeWav(SOUND),
   mp3: () => readSampleFile('jingle.mp3'),
   pdf: () => writeReport(),
-  zip: () => zipSync({ 'a.txt': Buffer.from('hello') }),
+  zip: () => zipSync({ 'a.txt': Buffer.from('hello') }, { mtime: new Date(2026, 0, 1) }),
 } satisfies Record<string, () => Uint8Array>;
 
 const SOUND = { samples: new Float64Array([0, 0.5, -0.5, 0]), sampleRate: 8000 };

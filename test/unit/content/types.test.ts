@@ -21,7 +21,7 @@ import {
 } from '../../../src/content/index.ts';
 import { SAMPLES } from './samples.ts';
 
-/** That these compile is the test: what the helpers give is what either SDK wants from a tool. */
+/** Compiling these is the test: the results of the helpers are assignable to the types of both SDKs. */
 const asTool = {
   sdk1: (result: ToolResult): CallToolResult1 => result,
   sdk2: (result: ToolResult): CallToolResult2 => result,

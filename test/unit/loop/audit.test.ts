@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatListener } from '../../../src/listener.ts';
-import type { ToolCallDeps } from '../../../src/loop/calls.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
-import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
-import { MemoryDocument } from './scriptedChat.ts';
+import type { AuditEntry } from '../../../src/ports/tools.ts';
+import { type SceneOptions, scene } from './scriptedChat.ts';
 
-const TOOL: ToolInfo = { server: 'a', tool: 'read', inputSchema: {} };
 const CHAT = 'file:///x.chat.md';
-const written = (name: string, json = '{"n":"é"}') =>
-  `# %% user\n\`\`\`tool_call a.${name}\n${json}\n\`\`\`\n`;
+const CALL = (tool: string) => `# %% user\n\`\`\`tool_call a.${tool}\n{"n":"é"}\n\`\`\`\n`;
 
 const RESULT: ToolResult = {
   isError: false,
@@ -20,36 +16,23 @@ const RESULT: ToolResult = {
   ],
 };
 
-interface SceneOptions extends Partial<Pick<ToolCallDeps, 'isSwitchedOff'>> {
-  readonly text?: string;
-  readonly tool?: ToolInfo;
-  readonly answer?: ConsentAnswer;
-  readonly callTool?: ToolHost['callTool'];
-}
-
-/** Runs the chat and returns the audit entries. */
-function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more }: SceneOptions) {
+/** A chat and its audit entries. */
+function listen(options: SceneOptions, text = CALL('read')) {
   const entries: AuditEntry[] = [];
-  const document = new MemoryDocument(text);
-  const listener = new ChatListener({
-    document,
-    tools: {
-      listTools: async () => ({ tools: [tool], failures: [] }),
-      callTool: callTool ?? (async () => RESULT),
-    },
-    consent: { mayCall: async () => answer ?? { kind: 'allow', by: 'asked' } },
-    assets: {
-      beginResult: () => ({
-        spillFolder: () => Promise.reject(new Error('no folder')),
-        save: () => Promise.reject(new Error('no save')),
-      }),
-    },
-    log: { info() {}, warn() {}, error() {} },
+  const stage = scene(text, [], {
+    consent: () => ({ kind: 'allow', by: 'asked' }),
+    callTool: async () => RESULT,
     chat: CHAT,
     audit: { record: (entry) => entries.push(entry) },
-    ...more,
+    ...options,
   });
-  return { document, listener, entries };
+  return { ...stage, entries };
+}
+
+async function run(options: SceneOptions, text?: string) {
+  const { listener, document, entries } = listen(options, text);
+  await listener.run();
+  return { entries, text: document.text() };
 }
 
 /** Without the duration, which varies. */
@@ -61,65 +44,58 @@ const ABOUT = { kind: 'call', server: 'a', name: 'read', chat: CHAT, argumentByt
 
 describe('the audit of calls', () => {
   it('records the consent, the sizes in bytes, and the outcome', async () => {
-    const { listener, entries } = listen({ answer: { kind: 'allow', by: 'remembered' } });
-    await listener.run();
+    const { entries } = await run({ consent: () => ({ kind: 'allow', by: 'remembered' }) });
     assert.deepEqual(timeless(entries), [
       { ...ABOUT, consent: 'remembered', outcome: 'ok', resultBytes: 7, assets: 1, timed: true },
     ]);
   });
 
-  const made: readonly [name: string, callTool: ToolHost['callTool']][] = [
-    ['a tool that reports an error', async () => ({ isError: true, parts: [{ kind: 'text', text: 'No.' }] })],
-    ['a call that never got a result', async () => Promise.reject(new Error('gone'))],
-  ];
-  for (const [name, callTool] of made) {
+  const outcomes = (entries: readonly AuditEntry[]) =>
+    entries.map(({ outcome, consent }) => `${outcome} ${consent}`);
+  const made: Record<string, SceneOptions['callTool']> = {
+    'a tool that reports an error': async () => ({ isError: true, parts: [{ kind: 'text', text: 'No.' }] }),
+    'a call that never got a result': async () => Promise.reject(new Error('gone')),
+  };
+  for (const [name, callTool] of Object.entries(made)) {
     it(`${name} is an error`, async () => {
-      const { listener, entries } = listen({ callTool });
-      await listener.run();
-      assert.deepEqual(
-        entries.map(({ outcome, consent }) => [outcome, consent]),
-        [['error', 'asked']],
-      );
+      const { entries } = await run({ ...(callTool && { callTool }) });
+      assert.deepEqual(outcomes(entries), ['error asked']);
     });
   }
 
   it('a call that is stopped while it runs is recorded as cancelled', async () => {
     const { listener, entries } = listen({
-      callTool: async (_call, { signal }) => {
+      callTool: async (_call, signal) => {
         listener.stop();
         signal?.throwIfAborted();
         return RESULT;
       },
     });
     await listener.run();
-    assert.deepEqual(
-      entries.map(({ outcome, consent }) => [outcome, consent]),
-      [['cancelled', 'asked']],
-    );
+    assert.deepEqual(outcomes(entries), ['cancelled asked']);
   });
 
-  const notMade: readonly [name: string, options: SceneOptions, outcome: AuditEntry['outcome']][] = [
-    ['what the user declines is denied', { answer: { kind: 'deny', reason: 'no' } }, 'denied'],
-    ['a question that is closed is cancelled', { answer: { kind: 'cancel' } }, 'cancelled'],
-    ['a call that the user wants to change is cancelled', { answer: { kind: 'edit' } }, 'cancelled'],
-    ['a tool that is switched off is denied', { isSwitchedOff: () => true }, 'denied'],
-    ['a tool that is for apps only is denied', { tool: { ...TOOL, forAppsOnly: true } }, 'denied'],
-    ['a tool that nobody has is an error', { text: written('nope') }, 'error'],
-  ];
-  for (const [name, options, outcome] of notMade) {
+  const notMade: Record<string, [options: SceneOptions, outcome: AuditEntry['outcome'], tool?: string]> = {
+    'a call that the user declines is denied': [
+      { consent: () => ({ kind: 'deny', reason: 'no' }) },
+      'denied',
+    ],
+    'a question that is closed is cancelled': [{ consent: () => ({ kind: 'cancel' }) }, 'cancelled'],
+    'a call that the user edits first is cancelled': [{ consent: () => ({ kind: 'edit' }) }, 'cancelled'],
+    'a tool that is switched off is denied': [{ isSwitchedOff: () => true }, 'denied'],
+    'a tool that is for apps only is denied': [{ toolInfo: { forAppsOnly: true } }, 'denied'],
+    'a tool that does not exist is an error': [{}, 'error', 'nope'],
+  };
+  for (const [name, [options, outcome, tool = 'read']] of Object.entries(notMade)) {
     it(`${name}, without consent`, async () => {
-      const { listener, entries } = listen({
-        ...options,
-        callTool: () => assert.fail('It was called.'),
-      });
-      await listener.run();
-      const tool = options.text === undefined ? 'read' : 'nope';
+      const callTool = () => assert.fail('It was called.');
+      const { entries } = await run({ ...options, callTool }, CALL(tool));
       assert.deepEqual(timeless(entries), [{ ...ABOUT, name: tool, outcome, timed: false }]);
     });
   }
 
   it('a call from the palette is recorded once', async () => {
-    const { listener, entries } = listen({ text: '# %% user\n' });
+    const { listener, entries } = listen({}, '# %% user\n');
     await listener.callTool({ server: 'a', tool: 'read', arguments: { n: 'é' } });
     assert.deepEqual(
       entries.map(({ outcome, argumentBytes }) => [outcome, argumentBytes]),
@@ -131,28 +107,22 @@ describe('the audit of calls', () => {
 describe('related to the audit', () => {
   it('the tool gets the address of the calling chat', async () => {
     const chats: unknown[] = [];
-    const { listener } = listen({
-      callTool: async (_call, { chat }) => {
+    await run({
+      callTool: async (_call, _signal, chat) => {
         chats.push(chat);
         return RESULT;
       },
     });
-    await listener.run();
     assert.deepEqual(chats, [CHAT]);
   });
 
   it('the refusal of an app-only tool says who may call it', async () => {
-    const { document, listener } = listen({ tool: { ...TOOL, forAppsOnly: true } });
-    await listener.run();
-    assert.match(
-      document.text(),
-      /The tool a\.read is only for the apps of its server\. Nothing was called\./,
-    );
+    const { text } = await run({ toolInfo: { forAppsOnly: true } });
+    assert.match(text, /The tool a\.read is only for the apps of its server\. Nothing was called\./);
   });
 
   it('the refusal of a disabled tool names the setting', async () => {
-    const { document, listener } = listen({ isSwitchedOff: ({ tool }) => tool === 'read' });
-    await listener.run();
-    assert.match(document.text(), /The tool a\.read is switched off\. The setting filechat\.disabledTools/);
+    const { text } = await run({ isSwitchedOff: ({ tool }) => tool === 'read' });
+    assert.match(text, /The tool a\.read is switched off\. The setting filechat\.disabledTools/);
   });
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
+import type { ModelEvent } from '../../../src/ports/models.ts';
 import { showMessages } from '../model/request/requests.ts';
 import {
   type Answer,
@@ -11,7 +12,10 @@ import {
   finish,
   HI,
   hang,
+  hangsAfter,
   makes,
+  meanwhile,
+  play,
   result,
   says,
   scene,
@@ -19,47 +23,46 @@ import {
 } from './scriptedChat.ts';
 import { CALL, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
+const INTERRUPTED = (words: string, reason = 'stopped') =>
+  TURN(`${words}\n<!-- filechat:interrupted ${reason} -->`);
+const sent = (model: ReturnType<typeof scene>['model']) =>
+  showMessages(model.asked.at(-1)?.request ?? assert.fail('The model was not asked.'));
+const idsOf = (calls: readonly { readonly id: string }[]) => calls.map(({ id }) => id);
+
 describe('a stop', () => {
   const stopped = { ok: false, error: 'Stopped.', cancelled: true, resumable: true, assets: [] };
-  const endings: Record<string, Answer> = {
-    'of a model that fails then': async function* ({ signal }) {
-      yield text('Half a');
-      await hang(signal);
-    },
-    'of a model that just ends then': async function* ({ signal }) {
-      yield text('Half a');
-      await hang(signal).catch(() => undefined);
-    },
+  const endings: Record<string, [answer: Answer, words: string, after: string]> = {
+    'in the middle, of a model that then fails, keeps the partial reply with a mark': [
+      hangsAfter('Half a'),
+      'Half a',
+      INTERRUPTED('Half a'),
+    ],
+    'in the middle, of a model that then ends, keeps the partial reply with a mark': [
+      async function* ({ signal }) {
+        yield text('Half a');
+        await hang(signal).catch(() => undefined);
+      },
+      'Half a',
+      INTERRUPTED('Half a'),
+    ],
+    'in the middle of code closes the fence and marks the reply': [
+      hangsAfter('So:\n```js\nlet a'),
+      'let a',
+      INTERRUPTED('So:\n```js\nlet a\n```', 'code: stopped'),
+    ],
   };
-  for (const [name, answer] of Object.entries(endings)) {
-    it(`in the middle ${name}: the signal is aborted, and the partial reply stays with a mark`, async () => {
+  for (const [name, [answer, words, after]] of Object.entries(endings)) {
+    it(name, async () => {
       const { document, listener, model } = scene(HI, [answer]);
       const running = listener.run();
-      await document.holds('Half a');
+      await document.holds(words);
       listener.stop();
       assert.deepEqual(await running, stopped);
       assert.equal(model.asked[0]?.signal.aborted, true);
-      assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}${NEXT}`);
+      assert.equal(document.text(), `${HI}${after}${NEXT}`);
       assert.equal(listener.isRunning, false);
     });
   }
-
-  it('in the middle of code closes the fence and marks the reply', async () => {
-    const { document, listener } = scene(HI, [
-      async function* ({ signal }) {
-        yield text('So:\n```js\nlet a');
-        await hang(signal);
-      },
-    ]);
-    const running = listener.run();
-    await document.holds('let a');
-    listener.stop();
-    await running;
-    assert.equal(
-      document.text(),
-      `${HI}${TURN('So:\n```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}${NEXT}`,
-    );
-  });
 
   it('before the first word leaves the document unchanged', async () => {
     const asked = Promise.withResolvers<void>();
@@ -77,29 +80,25 @@ describe('a stop', () => {
     assert.deepEqual([document.text(), document.edits], [HI, 0]);
   });
 
-  it('during the wait for a retry ends the wait', async () => {
-    const { document, listener, model } = scene(
-      HI,
-      [breaksOff(['Half a'], failure({ status: 429, retryAfterMs: 60_000 })), says('never')],
-      { onReply: ({ kind }) => kind === 'waiting' && listener.stop() },
-    );
-    assert.deepEqual(await listener.run(), stopped);
-    assert.equal(model.asked.length, 1);
-    assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}${NEXT}`);
-  });
-
-  it('during the wait for a retry, in the middle of code, closes the fence', async () => {
-    const { document, listener } = scene(
-      HI,
-      [breaksOff(['```js\nlet a'], failure({ retryAfterMs: 60_000 })), says('never')],
-      { onReply: ({ kind }) => kind === 'waiting' && listener.stop() },
-    );
-    assert.deepEqual(await listener.run(), stopped);
-    assert.equal(
-      document.text(),
-      `${HI}${TURN('```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}${NEXT}`,
-    );
-  });
+  const waits: Record<string, [words: string, after: string]> = {
+    'ends the wait': ['Half a', INTERRUPTED('Half a')],
+    'in the middle of code, closes the fence': [
+      '```js\nlet a',
+      INTERRUPTED('```js\nlet a\n```', 'code: stopped'),
+    ],
+  };
+  for (const [name, [words, after]] of Object.entries(waits)) {
+    it(`during the wait for a retry ${name}`, async () => {
+      const { document, listener, model } = scene(
+        HI,
+        [breaksOff([words], failure({ status: 429, retryAfterMs: 60_000 })), says('never')],
+        { onReply: ({ kind }) => kind === 'waiting' && listener.stop() },
+      );
+      assert.deepEqual(await listener.run(), stopped);
+      assert.equal(model.asked.length, 1);
+      assert.equal(document.text(), `${HI}${after}${NEXT}`);
+    });
+  }
 
   it('while a tool runs: no further request to the model', async () => {
     const { listener, model } = scene(HI, [makes(call('a__read')), says('never')], {
@@ -114,44 +113,30 @@ describe('a stop', () => {
 });
 
 describe('a correction below a stopped reply', () => {
-  const asked = (model: ReturnType<typeof scene>['model']) =>
-    showMessages(model.asked.at(-1)?.request ?? assert.fail('The model was not asked.'));
-
   it('is sent with the partial reply', async () => {
-    const { document, listener, model } = scene(HI, [
-      async function* ({ signal }) {
-        yield text('One, two');
-        await hang(signal);
-      },
-      says('Three, two.'),
-    ]);
+    const { document, listener, model } = scene(HI, [hangsAfter('One, two'), says('Three, two.')]);
     const running = listener.run();
     await document.holds('One, two');
     listener.stop();
     await running;
     document.type((chat) => `${chat}Count down, please.\n`);
     assert.deepEqual(await listener.run(), OK);
-    assert.match(asked(model), /One, two[\s\S]*Count down, please\./);
-    assert.doesNotMatch(asked(model), /cut off on its way|filechat:/);
-    assert.ok(
-      document.text().endsWith(`Count down, please.\n${TURN('Three, two.')}${NEXT}`),
-      document.text(),
-    );
+    assert.match(sent(model), /One, two[\s\S]*Count down, please\./);
+    assert.doesNotMatch(sent(model), /cut off on its way|filechat:/);
+    const after = document.text();
+    assert.ok(after.endsWith(`Count down, please.\n${TURN('Three, two.')}${NEXT}`), after);
   });
 
   /** Stops while the first of two calls runs. */
   const stopInTool = async (more: readonly Answer[]) => {
-    const stage = scene(
-      HI,
-      [makes(call('a__write', '{"n":1}'), call('a__write', '{"n":2}', 'again')), ...more],
-      {
-        callTool: async ({ id }, signal) => {
-          if (id !== 'c1') return result('done');
-          stage.listener.stop();
-          throw signal?.reason;
-        },
+    const calls = makes(call('a__write', '{"n":1}'), call('a__write', '{"n":2}', 'again'));
+    const stage = scene(HI, [calls, ...more], {
+      callTool: async ({ id }, signal) => {
+        if (id !== 'c1') return result('done');
+        stage.listener.stop();
+        throw signal?.reason;
       },
-    );
+    });
     const outcome = await stage.listener.run();
     assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
     return stage;
@@ -164,20 +149,14 @@ describe('a correction below a stopped reply', () => {
     assert.ok(chat.endsWith(`\n# %% tool a.write c1\n${STOPPED}\n${NEXT}`), chat);
     document.type((before) => `${before}Only read.\n`);
     assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual(
-      called.map(({ id }) => id),
-      ['c1'],
-    );
-    assert.match(asked(model), /stopped before it answered[\s\S]*There is no result[\s\S]*Only read\./);
+    assert.deepEqual(idsOf(called), ['c1']);
+    assert.match(sent(model), /stopped before it answered[\s\S]*There is no result[\s\S]*Only read\./);
   });
 
   it('is optional: without one, only the pending calls run', async () => {
     const { document, listener, called } = await stopInTool([says('Both.')]);
     assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual(
-      called.map(({ id }) => id),
-      ['c1', 'c2'],
-    );
+    assert.deepEqual(idsOf(called), ['c1', 'c2']);
     assert.deepEqual(roles(document.text()), ['user', 'assistant', 'tool', 'tool', 'assistant', 'user']);
   });
 
@@ -190,55 +169,51 @@ describe('a correction below a stopped reply', () => {
     document.type((chat) => `${chat}Tell me first.\n`);
     assert.deepEqual(await listener.run(), OK);
     assert.equal(called.length, 0);
-    assert.match(asked(model), /Tell me first\./);
+    assert.match(sent(model), /Tell me first\./);
   });
 });
 
 describe('a transient failure', () => {
   it('429 with Retry-After: a countdown, then one reply', async () => {
     const waits: number[] = [];
-    const { document, listener, model } = scene(
-      HI,
-      [breaksOff([], failure({ status: 429, retryAfterMs: 5 })), says('Hello.')],
-      { onReply: (progress) => progress.kind === 'waiting' && waits.push(progress.ms) },
-    );
-    assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual([waits, model.asked.length], [[5], 2]);
-    assert.equal(document.text(), `${HI}${TURN('Hello.')}\n# %% user\n`);
+    const limited = breaksOff([], failure({ status: 429, retryAfterMs: 5 }));
+    const { outcome, after, model } = await play(HI, [limited, says('Hello.')], {
+      onReply: (progress) => progress.kind === 'waiting' && waits.push(progress.ms),
+    });
+    assert.deepEqual([outcome, waits, model.asked.length], [OK, [5], 2]);
+    assert.equal(after, `${HI}${TURN('Hello.')}${NEXT}`);
   });
 
   it('a Retry-After of more than a few minutes is reported instead', async () => {
-    const { listener, model } = scene(HI, [breaksOff([], failure({ retryAfterMs: 3_600_000 }))]);
-    assert.match((await listener.run()).error ?? '', /wait 60 minutes/);
+    const { outcome, model } = await play(HI, [breaksOff([], failure({ retryAfterMs: 3_600_000 }))]);
+    assert.match(outcome.error ?? '', /wait 60 minutes/);
     assert.equal(model.asked.length, 1);
   });
 
   const continuations: Record<string, string> = {
-    'says all of it again': 'Hello wonderful world.',
-    'only goes on': 'derful world.',
-    'says the broken word again': 'wonderful world.',
+    'repeats all of it': 'Hello wonderful world.',
+    'only continues': 'derful world.',
+    'repeats the broken word': 'wonderful world.',
   };
   for (const [name, more] of Object.entries(continuations)) {
     it(`in the middle, and the model ${name}: no text is duplicated`, async () => {
-      const { document, listener, model } = scene(HI, [breaksOff(['Hello ', 'won']), says(...more)]);
-      assert.deepEqual(await listener.run(), OK);
-      assert.equal(document.text(), `${HI}${TURN('Hello wonderful world.')}\n# %% user\n`);
+      const { outcome, after, model } = await play(HI, [breaksOff(['Hello ', 'won']), says(...more)]);
+      assert.deepEqual(outcome, OK);
+      assert.equal(after, `${HI}${TURN('Hello wonderful world.')}${NEXT}`);
       const asked = JSON.stringify(model.asked[1]?.request.messages);
       assert.equal(asked.split('Hello won').length, 2, 'the partial reply is sent once');
     });
   }
 
   it('in the middle of code: the code continues in its fence', async () => {
-    const { document, listener } = scene(HI, [
-      breaksOff(['So:\n```js\nlet a']),
-      says(' = 1;\n```\nThat is it.'),
-    ]);
-    assert.deepEqual(await listener.run(), OK);
-    assert.equal(document.text(), `${HI}${TURN('So:\n```js\nlet a = 1;\n```\nThat is it.')}\n# %% user\n`);
+    const answers = [breaksOff(['So:\n```js\nlet a']), says(' = 1;\n```\nThat is it.')];
+    const { outcome, after } = await play(HI, answers);
+    assert.deepEqual(outcome, OK);
+    assert.equal(after, `${HI}${TURN('So:\n```js\nlet a = 1;\n```\nThat is it.')}${NEXT}`);
   });
 
   it('after a complete call: the call runs without a second request', async () => {
-    const { document, listener, model, called } = scene(HI, [
+    const { outcome, after, model, called } = await play(HI, [
       function* () {
         yield text('I look.');
         yield call('a__read', '{"n":1}');
@@ -246,212 +221,159 @@ describe('a transient failure', () => {
       },
       says('Seen.'),
     ]);
-    assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual([called.length, model.asked.length], [1, 2]);
-    assert.equal(
-      document.text(),
-      `${HI}\n# %% assistant\nI look.\n\n${CALL('read', 'c1', '{"n": 1}')}${RESULT('read', 'c1', '{"n":1}')}${TURN('Seen.')}\n# %% user\n`,
-    );
+    assert.deepEqual([outcome, called.length, model.asked.length], [OK, 1, 2]);
+    const made = `I look.\n\n${CALL('read', 'c1', '{"n": 1}')}${RESULT('read', 'c1', '{"n":1}')}`;
+    assert.equal(after, `${HI}\n# %% assistant\n${made}${TURN('Seen.')}${NEXT}`);
   });
 
-  it('in the middle of a call: the partial call is not written if the retry completes it', async () => {
-    const { document, listener, called } = scene(HI, [
-      async function* ({ document: live }) {
-        yield text('I look.');
-        await live.holds('I look.');
+  /** Text and the beginning of a call, then this failure. */
+  const inCall = (error: Error): Answer =>
+    meanwhile(
+      'I look.',
+      () => {},
+      function* (): Iterable<ModelEvent> {
         yield { kind: 'callInput', key: 'k', name: 'a__read', text: '{"n":' };
-        throw failure();
+        throw error;
       },
-      makes(call('a__read', '{"n":1}')),
-      says('Seen.'),
-    ]);
-    assert.deepEqual(await listener.run(), OK);
+    );
+
+  it('in the middle of a call: the partial call is not written if the retry completes it', async () => {
+    const answers = [inCall(failure()), makes(call('a__read', '{"n":1}')), says('Seen.')];
+    const { outcome, after, called } = await play(HI, answers);
+    assert.deepEqual(outcome, OK);
     assert.deepEqual(
       called.map((each) => each.arguments),
       [{ n: 1 }],
     );
-    assert.equal(document.text().includes('tool_call_partial'), false);
-    assert.equal(document.text().split('tool_call a.read').length, 2);
+    assert.equal(after.includes('tool_call_partial'), false);
+    assert.equal(after.split('tool_call a.read').length, 2);
   });
 
-  it('permanent, in the middle of a call: the partial call is kept with a mark and does not run', async () => {
-    const { document, listener, called } = scene(HI, [
-      function* () {
-        yield text('I look.');
-        yield { kind: 'callInput', key: 'k', name: 'a__read', text: '{"n":' };
-        throw failure({ retryable: false }, 'The server has gone.');
-      },
-    ]);
-    const outcome = await listener.run();
-    assert.deepEqual([outcome.error, outcome.resumable], ['The server has gone.', true]);
-    assert.equal(called.length, 0);
-    assert.match(
-      document.text(),
-      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n\n# %% user\n$/,
-    );
-    assert.deepEqual(
-      parseChat(document.text()).turns.flatMap((turn) => turn.calls),
-      [],
-    );
-  });
-
-  it('permanent after a retry: the partial call is still kept', async () => {
-    const { document, listener, called } = scene(HI, [
-      function* () {
-        yield text('I look.');
-        yield { kind: 'callInput', key: 'k', name: 'a__read', text: '{"n":' };
-        throw failure();
-      },
-      breaksOff([], failure({ retryable: false }, 'The server has gone.')),
-    ]);
-    const outcome = await listener.run();
-    assert.deepEqual([outcome.error, outcome.resumable], ['The server has gone.', true]);
-    assert.equal(called.length, 0);
-    assert.match(
-      document.text(),
-      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n\n# %% user\n$/,
-    );
-  });
+  const gone = failure({ retryable: false }, 'The server has gone.');
+  const permanent: Record<string, readonly Answer[]> = {
+    'permanent, in the middle of a call: the partial call is kept with a mark and does not run': [
+      inCall(gone),
+    ],
+    'permanent after a retry: the partial call is still kept': [inCall(failure()), breaksOff([], gone)],
+  };
+  for (const [name, answers] of Object.entries(permanent)) {
+    it(name, async () => {
+      const { outcome, after, called } = await play(HI, answers);
+      assert.deepEqual([outcome.error, outcome.resumable], ['The server has gone.', true]);
+      assert.equal(called.length, 0);
+      assert.match(
+        after,
+        /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n\n# %% user\n$/,
+      );
+      assert.deepEqual(
+        parseChat(after).turns.flatMap((turn) => turn.calls),
+        [],
+      );
+    });
+  }
 
   it('that persists ends after a few attempts', async () => {
-    const { document, listener, model } = scene(HI, Array(10).fill(breaksOff([])));
-    const outcome = await listener.run();
+    const { outcome, after, model } = await play(HI, Array(10).fill(breaksOff([])));
     assert.match(outcome.error ?? '', /overloaded\. Gave up after 6 attempts\./);
-    assert.deepEqual([model.asked.length, document.text()], [6, HI]);
+    assert.deepEqual([model.asked.length, after], [6, HI]);
   });
+
+  const fails = () => {
+    throw failure();
+  };
 
   it('while the user has typed the next turn: the reply continues in its place', async () => {
-    const { document, listener } = scene(`${HI}\n# %% user\n`, [
-      async function* ({ document: live }) {
-        yield text('Hello won');
-        await live.holds('Hello won');
-        live.type((chat) => `${chat}And then`);
-        throw failure();
-      },
+    const { after } = await play(`${HI}${NEXT}`, [
+      meanwhile('Hello won', (live) => live.type((chat) => `${chat}And then`), fails),
       says('Hello wonderful world.'),
-      says('(Nobody asked for this.)'),
+      says('never'),
     ]);
-    await listener.run();
-    assert.equal(document.text(), `${HI}${TURN('Hello wonderful world.')}\n# %% user\nAnd then`);
+    assert.equal(after, `${HI}${TURN('Hello wonderful world.')}${NEXT}And then`);
   });
-});
 
-describe('a transient failure while the user types on the line of the cursor', () => {
-  it('the model continues after the typed text', async () => {
-    const { document, listener, model } = scene(HI, [
-      async function* ({ document: live }) {
-        yield text('One.');
-        await live.holds('One.');
-        live.type((chat) => chat.replace('<!-- filechat:writing', 'mine <!-- filechat:writing'));
-        throw failure();
-      },
-      says('\nTwo.'),
-    ]);
-    assert.deepEqual(await listener.run(), OK);
+  it('while the user types on the line of the cursor: the model continues after the typed text', async () => {
+    const typed = (chat: string) => chat.replace('<!-- filechat:writing', 'mine <!-- filechat:writing');
+    const answers = [meanwhile('One.', (live) => live.type(typed), fails), says('\nTwo.')];
+    const { outcome, after, model } = await play(HI, answers);
+    assert.deepEqual(outcome, OK);
     assert.match(JSON.stringify(model.asked[1]?.request), /cut off on its way/);
-    assert.equal(document.text(), `${HI}${TURN('One.\nmine \nTwo.')}\n# %% user\n`);
+    assert.equal(after, `${HI}${TURN('One.\nmine \nTwo.')}${NEXT}`);
   });
 });
 
 describe('resume', () => {
-  const CUT = (words: string, reason = 'stopped') =>
-    `${HI}${TURN(`${words}\n<!-- filechat:interrupted ${reason} -->`)}`;
-  const cut: Record<string, [before: string, more: string, after: string]> = {
-    'goes on in place': [CUT('Hello wor'), 'ld.', 'Hello world.'],
-    'drops what is said again': [CUT('Hello wor'), 'Hello world.', 'Hello world.'],
-    'goes on in code': [
+  const CUT = (words: string, reason?: string) => `${HI}${INTERRUPTED(words, reason)}`;
+  const resume = (chat: string, ...answers: Answer[]) => play(chat, answers, { how: 'resume' });
+  const resumed: Record<string, [before: string, more: string, after: string]> = {
+    'continues in place': [CUT('Hello wor'), 'ld.', 'Hello world.'],
+    'drops repeated text': [CUT('Hello wor'), 'Hello world.', 'Hello world.'],
+    'continues in code': [
       CUT('```js\nlet a\n```', 'code: stopped'),
       ' = 1;\n```\nSo.',
       '```js\nlet a = 1;\n```\nSo.',
     ],
-    'takes up what a killed editor left': [
+    'continues the reply of an editor that was killed': [
       `${HI}${TURN('Hello wor\n<!-- filechat:writing abc123 -->')}`,
       'ld.',
       'Hello world.',
     ],
+    'keeps the user’s turns below the reply': [`${CUT('Hello wor')}${NEXT}`, 'ld.', 'Hello world.'],
+    'removes the mark of a complete reply when the model adds nothing': [
+      CUT('Hello world.'),
+      '',
+      'Hello world.',
+    ],
   };
-  for (const [name, [before, more, after]] of Object.entries(cut)) {
+  for (const [name, [before, more, after]] of Object.entries(resumed)) {
     it(name, async () => {
-      const { document, listener } = scene(before, [says(...more)]);
-      assert.deepEqual(await listener.resume(), OK);
-      assert.equal(document.text(), `${HI}${TURN(after)}\n# %% user\n`);
+      const found = await resume(before, says(...more));
+      assert.deepEqual([found.outcome, found.after], [OK, `${HI}${TURN(after)}${NEXT}`]);
     });
   }
 
-  it('keeps the user’s turns below the reply', async () => {
-    const { document, listener } = scene(`${CUT('Hello wor')}\n# %% user\n`, [says('ld.')]);
-    assert.deepEqual(await listener.resume(), OK);
-    assert.equal(document.text(), `${HI}${TURN('Hello world.')}\n# %% user\n`);
-  });
-
-  for (const [name, more] of Object.entries({ 'goes on': 'Hello world.', 'has nothing to add': '' })) {
+  for (const [name, more] of Object.entries({ continues: 'Hello world.', 'has nothing to add': '' })) {
     it(`keeps a message that the user has begun, and does not send it: the model ${name}`, async () => {
-      const { document, listener, model } = scene(`${CUT('Hello wor')}${NEXT}Wait, I`, [says(more)]);
-      assert.deepEqual(await listener.resume(), OK);
-      const whole = more === '' ? 'Hello wor' : more;
-      assert.equal(document.text(), `${HI}${TURN(whole)}${NEXT}Wait, I`);
+      const { outcome, after, model } = await resume(`${CUT('Hello wor')}${NEXT}Wait, I`, says(more));
+      assert.deepEqual([outcome, after], [OK, `${HI}${TURN(more || 'Hello wor')}${NEXT}Wait, I`]);
       assert.doesNotMatch(JSON.stringify(model.asked[0]?.request), /Wait, I/);
     });
   }
 
-  it('of an interrupted reply with another reply below fails without a request', async () => {
-    const { listener, model } = scene(`${CUT('Hello wor')}${NEXT}And?\n${TURN('Yes.')}`, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
-    assert.equal(model.asked.length, 0);
-  });
-
-  it('runs the calls that were complete before the interruption', async () => {
-    const { document, listener, called } = scene(CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`), [
-      says('That is all I need.'),
-      says('Seen.'),
-    ]);
-    assert.deepEqual(await listener.resume(), OK);
-    assert.equal(called.length, 1);
-    assert.ok(document.text().endsWith(`${TURN('Seen.')}\n# %% user\n`), document.text());
-    assert.deepEqual(roles(document.text()), ['user', 'assistant', 'tool', 'assistant', 'user']);
-  });
-
-  it('runs the calls that were complete before the interruption even if the model adds nothing', async () => {
-    const { document, listener, called } = scene(CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`), [
-      says(),
-      says('Seen.'),
-    ]);
-    assert.deepEqual(await listener.resume(), OK);
-    assert.equal(called.length, 1);
-    assert.ok(document.text().endsWith(`${TURN('Seen.')}\n# %% user\n`), document.text());
-  });
-
-  it('removes the mark of a complete reply when the model adds nothing', async () => {
-    const { document, listener } = scene(CUT('Hello world.'), [says()]);
-    await listener.resume();
-    assert.equal(document.text(), `${HI}${TURN('Hello world.')}\n# %% user\n`);
-  });
+  for (const [name, words] of Object.entries({ '': 'All I need.', ', even if the model adds nothing': '' })) {
+    it(`runs the calls that were complete before the interruption${name}`, async () => {
+      const chat = CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`);
+      const { outcome, after, called } = await resume(chat, says(...words), says('Seen.'));
+      assert.deepEqual([outcome, called.length], [OK, 1]);
+      assert.ok(after.endsWith(`${TURN('Seen.')}${NEXT}`), after);
+      assert.deepEqual(roles(after), ['user', 'assistant', 'tool', 'assistant', 'user']);
+    });
+  }
 
   it('that fails leaves the mark, so that it can be repeated', async () => {
     const before = CUT('Hello wor');
-    const { document, listener } = scene(before, [breaksOff([], failure({ retryable: false }))]);
-    assert.equal((await listener.resume()).ok, false);
-    assert.equal(document.text(), `${before}${NEXT}`);
+    const { outcome, after } = await resume(before, breaksOff([], failure({ retryable: false })));
+    assert.deepEqual([outcome.ok, after], [false, `${before}${NEXT}`]);
   });
 
-  it('of a chat without an interrupted reply fails without a request', async () => {
-    const { listener, model } = scene(HI, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
-    assert.equal(model.asked.length, 0);
-  });
+  const complete: Record<string, string> = {
+    'of an interrupted reply with another reply below': `${CUT('Hello wor')}${NEXT}And?\n${TURN('Yes.')}`,
+    'of a chat without an interrupted reply': HI,
+  };
+  for (const [name, chat] of Object.entries(complete)) {
+    it(`${name} fails without a request`, async () => {
+      const { outcome, model } = await resume(chat, says('never'));
+      assert.match(outcome.error ?? '', /no interrupted reply to resume/);
+      assert.equal(model.asked.length, 0);
+    });
+  }
 });
 
 describe('a reply that continues', () => {
-  const cut = `${HI}\n# %% assistant\nHello\n<!-- filechat:interrupted stopped -->\n`;
+  const cut = `${HI}${INTERRUPTED('Hello')}`;
 
   it('keeps its text before the call that follows', async () => {
-    const { document, listener } = scene(cut, [
-      () => [text('Hell'), call('a__read'), finish('calls')],
-      says('.'),
-    ]);
-    await listener.run();
-    const chat = document.text();
-    assert.ok(chat.indexOf('HelloHell') < chat.indexOf('```tool_call'), chat);
+    const { after } = await play(cut, [() => [text('Hell'), call('a__read'), finish('calls')], says('.')]);
+    assert.ok(after.indexOf('HelloHell') < after.indexOf('```tool_call'), after);
   });
 
   it('and is stopped while it repeats itself has no duplicate text', async () => {

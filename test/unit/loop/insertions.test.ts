@@ -19,18 +19,16 @@ const say = (text: string): ResultPart => ({ kind: 'text', text });
 const words = (...parts: ResultPart[]): ToolResult => ({ isError: false, parts });
 const prompt = (...messages: PromptResult['messages']): PromptResult => ({ messages });
 
-interface Given {
-  readonly read?: InsertionDeps['servers']['readResource'];
-  readonly prompt?: InsertionDeps['servers']['getPrompt'];
-}
+type Read = InsertionDeps['servers']['readResource'];
+type Get = InsertionDeps['servers']['getPrompt'];
 
-function scene(chat: string, { read, prompt: get }: Given) {
+function scene(chat: string, { read, get }: { readonly read?: Read; readonly get?: Get }) {
   const document = new MemoryDocument(chat);
   const assets = new MemoryAssets();
   const rescued: string[] = [];
   const stop = new AbortController();
-  const none = () => Promise.reject(new Error('Nobody should ask for this.'));
-  const parts: InsertionDeps = {
+  const none = () => Promise.reject(new Error('This request is not expected.'));
+  const deps: InsertionDeps = {
     servers: { readResource: read ?? none, getPrompt: get ?? none },
     assets: { beginResult: () => assets },
     document: logFailures(document, LOG),
@@ -38,19 +36,14 @@ function scene(chat: string, { read, prompt: get }: Given) {
     chat: 'file:///x.chat.md',
     rescue: (markdown) => rescued.push(markdown),
   };
-  return {
-    document,
-    assets,
-    rescued,
-    stop,
-    readResource: () => insertResource(RESOURCE, parts, stop.signal),
-    insertPrompt: () => insertPrompt(PROMPT, parts, stop.signal),
-  };
+  const insert = () =>
+    get ? insertPrompt(PROMPT, deps, stop.signal) : insertResource(RESOURCE, deps, stop.signal);
+  return { document, assets, rescued, stop, insert };
 }
 
 describe('a resource', () => {
   it('is inserted into the user’s turn, with its bytes as a file', async () => {
-    const { document, assets, readResource } = scene('# %% user\nLook at this:\n', {
+    const { document, assets, insert } = scene('# %% user\nLook at this:\n', {
       read: async (resource, options) => {
         assert.deepEqual(resource, RESOURCE);
         assert.equal(options.chat, 'file:///x.chat.md');
@@ -59,7 +52,7 @@ describe('a resource', () => {
         return processMixedToolResult({ content: [notes, picture] }, options.assets);
       },
     });
-    assert.deepEqual(await readResource(), { ok: true, assets: ['cmdassets/tool-image-1.png'] });
+    assert.deepEqual(await insert(), { ok: true, assets: ['cmdassets/tool-image-1.png'] });
     assert.equal(
       document.text(),
       '# %% user\nLook at this:\n\n> From `demo://notes`\n\n```\nOne.\nTwo.\n```\n\n![Tool generated image 1](cmdassets/tool-image-1.png)\n',
@@ -68,85 +61,81 @@ describe('a resource', () => {
   });
 
   it('is inserted again each time', async () => {
-    const { document, readResource } = scene('# %% user\n', { read: async () => words(say('Hi')) });
-    await readResource();
-    await readResource();
+    const { document, insert } = scene('# %% user\n', { read: async () => words(say('Hi')) });
+    await insert();
+    await insert();
     assert.equal(document.text(), '# %% user\nHi\n\nHi\n');
   });
 
-  it('is inserted into a new user turn after a reply', async () => {
-    const { document, readResource } = scene('# %% assistant\nYes?\n', {
-      read: async () => words(say('Hi')),
+  const cases: Record<string, [chat: string, read: Read, error: RegExp | undefined, after: string]> = {
+    'is inserted into a new user turn after a reply': [
+      '# %% assistant\nYes?\n',
+      async () => words(say('Hi')),
+      undefined,
+      '# %% assistant\nYes?\n\n# %% user\nHi\n',
+    ],
+    'that cannot be read is an error, and the chat is unchanged': [
+      HI,
+      () => Promise.reject(new Error('There is no such resource.')),
+      /^There is no such resource\.$/,
+      HI,
+    ],
+    'that is empty is an error': [HI, async () => words(), /demo:\/\/notes of a is empty/, HI],
+    'without usable content is reported in the chat too': [
+      '# %% user\n',
+      async () => words({ kind: 'problem', message: 'It is too large.' }),
+      /^It is too large\.$/,
+      '# %% user\n> ⚠ It is too large.\n',
+    ],
+    'is not requested when it cannot be inserted': [
+      '# %% user\n```js\n',
+      () => assert.fail('It was requested.'),
+      /never closed/,
+      '# %% user\n```js\n',
+    ],
+  };
+  for (const [name, [chat, read, error, after]] of Object.entries(cases)) {
+    it(name, async () => {
+      const { document, insert } = scene(chat, { read });
+      const outcome = await insert();
+      if (error) assert.match(outcome.error ?? '', error);
+      assert.deepEqual([outcome.ok, outcome.assets], [error === undefined, []]);
+      assert.equal(document.text(), after);
     });
-    await readResource();
-    assert.equal(document.text(), '# %% assistant\nYes?\n\n# %% user\nHi\n');
-  });
+  }
 
-  it('that cannot be read is an error, and the chat is unchanged', async () => {
-    const { document, readResource } = scene(HI, {
-      read: () => Promise.reject(new Error('There is no such resource.')),
-    });
-    assert.deepEqual(await readResource(), { ok: false, error: 'There is no such resource.', assets: [] });
-    assert.equal(document.text(), HI);
-  });
-
-  it('that is empty is an error', async () => {
-    const { document, readResource } = scene(HI, { read: async () => words() });
-    assert.match((await readResource()).error ?? '', /demo:\/\/notes of a is empty/);
-    assert.equal(document.text(), HI);
-  });
-
-  it('without usable content is reported in the chat too', async () => {
-    const { document, readResource } = scene('# %% user\n', {
-      read: async () => words({ kind: 'problem', message: 'It is too large.' }),
-    });
-    assert.deepEqual(await readResource(), { ok: false, error: 'It is too large.', assets: [] });
-    assert.equal(document.text(), '# %% user\n> ⚠ It is too large.\n');
-  });
-
-  it('is not requested when it cannot be inserted', async () => {
-    const { readResource } = scene('# %% user\n```js\n', {});
-    assert.match((await readResource()).error ?? '', /never closed/);
-  });
-
-  it('that arrives after a stop is not written', async () => {
-    const { document, readResource, stop } = scene(HI, {
+  /** A resource during whose request something happens. */
+  async function insertWhile(act: (given: ReturnType<typeof scene>) => void, chat = HI) {
+    const given = scene(chat, {
       read: async () => {
-        stop.abort();
+        act(given);
         return words(say('Hi'));
       },
     });
-    assert.equal((await readResource()).cancelled, true);
-    assert.equal(document.text(), HI);
+    return { ...given, outcome: await given.insert(), after: given.document.text() };
+  }
+
+  it('that arrives after a stop is not written', async () => {
+    const { outcome, after } = await insertWhile(({ stop }) => stop.abort());
+    assert.deepEqual([outcome.cancelled, after], [true, HI]);
   });
 
   it('that cannot be written is rescued', async () => {
-    const { document, rescued, readResource } = scene(HI, {
-      read: async () => {
-        document.refuse('says so');
-        return words(say('Hi'));
-      },
-    });
-    const { ok, lost } = await readResource();
-    assert.deepEqual([ok, lost, rescued], [false, true, ['Hi']]);
+    const { outcome, rescued } = await insertWhile(({ document }) => document.refuse('says so'));
+    assert.deepEqual([outcome.ok, outcome.lost, rescued], [false, true, ['Hi']]);
   });
 
   it('is inserted below text that was typed in the meantime', async () => {
-    const { document, readResource } = scene('# %% user\n', {
-      read: async () => {
-        document.type((text) => `${text}typed`);
-        return words(say('Hi'));
-      },
-    });
-    await readResource();
-    assert.equal(document.text(), '# %% user\ntyped\n\nHi\n');
+    const typed = ({ document }: ReturnType<typeof scene>) => document.type((text) => `${text}typed`);
+    const { after } = await insertWhile(typed, '# %% user\n');
+    assert.equal(after, '# %% user\ntyped\n\nHi\n');
   });
 });
 
 describe('a prompt', () => {
   it('becomes turns in order and ends with a user turn', async () => {
-    const { document, insertPrompt: run } = scene('# %% user\n', {
-      prompt: async (request) => {
+    const { document, insert } = scene('# %% user\n', {
+      get: async (request) => {
         assert.deepEqual(request, PROMPT);
         return prompt(
           { role: 'user', parts: [say('Hello, I am Ada.')] },
@@ -154,7 +143,7 @@ describe('a prompt', () => {
         );
       },
     });
-    assert.deepEqual(await run(), { ok: true, assets: [] });
+    assert.deepEqual(await insert(), { ok: true, assets: [] });
     assert.equal(
       document.text(),
       '# %% user\nHello, I am Ada.\n\n# %% assistant\nWhat can I do?\n\n# %% user\n',
@@ -162,32 +151,26 @@ describe('a prompt', () => {
   });
 
   it('that fails is reported, and the chat is unchanged', async () => {
-    const { document, insertPrompt: run } = scene(HI, {
-      prompt: () => Promise.reject(new Error('The argument name is missing.')),
+    const { document, insert } = scene(HI, {
+      get: () => Promise.reject(new Error('The argument name is missing.')),
     });
-    assert.equal((await run()).error, 'The argument name is missing.');
+    assert.equal((await insert()).error, 'The argument name is missing.');
     assert.equal(document.text(), HI);
   });
 
   it('without text is an error', async () => {
-    const { insertPrompt: run } = scene(HI, {
-      prompt: async () => prompt({ role: 'assistant', parts: [say(' \n')] }),
-    });
-    assert.match((await run()).error ?? '', /prompt greet of a is empty/);
+    const { insert } = scene(HI, { get: async () => prompt({ role: 'assistant', parts: [say(' \n')] }) });
+    assert.match((await insert()).error ?? '', /prompt greet of a is empty/);
   });
 
   it('that cannot be written is rescued completely', async () => {
-    const {
-      document,
-      rescued,
-      insertPrompt: run,
-    } = scene(HI, {
-      prompt: async () => {
+    const { document, rescued, insert } = scene(HI, {
+      get: async () => {
         document.refuse('throws');
         return prompt({ role: 'user', parts: [say('Hi')] });
       },
     });
-    assert.equal((await run()).lost, true);
+    assert.equal((await insert()).lost, true);
     assert.deepEqual(rescued, ['# %% user\nHi\n']);
   });
 });
@@ -239,8 +222,8 @@ describe('hostile text is kept, but starts and sends nothing', () => {
 
   for (const [name, text] of Object.entries(HOSTILE)) {
     it(`${name}, in a resource`, async () => {
-      const { document, readResource } = scene(typed, { read: async () => words(...(await parts(text))) });
-      assert.equal((await readResource()).ok, true);
+      const { document, insert } = scene(typed, { read: async () => words(...(await parts(text))) });
+      assert.equal((await insert()).ok, true);
       const after = document.text();
       assert.ok(after.startsWith(typed));
       const { turns, frontMatter } = parseChat(after);
@@ -252,15 +235,10 @@ describe('hostile text is kept, but starts and sends nothing', () => {
     });
 
     it(`${name}, in a prompt`, async () => {
-      const { document, insertPrompt: run } = scene(typed, {
-        prompt: async () =>
-          prompt(
-            { role: 'user', parts: await parts(text) },
-            { role: 'assistant', parts: await parts(text) },
-            { role: 'user', parts: await parts(text) },
-          ),
-      });
-      assert.equal((await run()).ok, true);
+      const said = await parts(text);
+      const messages = (['user', 'assistant', 'user'] as const).map((role) => ({ role, parts: said }));
+      const { document, insert } = scene(typed, { get: async () => prompt(...messages) });
+      assert.equal((await insert()).ok, true);
       const after = document.text();
       assert.ok(after.startsWith(typed));
       assert.deepEqual(

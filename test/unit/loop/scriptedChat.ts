@@ -1,6 +1,6 @@
 /** Fakes of the ports: a document in memory, and a model with scripted replies. */
 
-import { ChatListener, type ListenerDeps, type ReplyProgress } from '../../../src/listener.ts';
+import { ChatListener, type ListenerDeps } from '../../../src/listener.ts';
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import type { ChatDocument, DocumentChange, TextEdit } from '../../../src/ports/document.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../../src/ports/models.ts';
@@ -125,6 +125,26 @@ export const breaksOff = (words: readonly string[], error: ModelFailure = failur
     throw error;
   };
 
+/** Text, then an open connection until it is stopped. */
+export const hangsAfter = (words: string): Answer =>
+  async function* ({ signal }) {
+    yield text(words);
+    await hang(signal);
+  };
+
+/** Text, then a change of the document once it contains the text, then the other events. */
+export const meanwhile = (
+  words: string,
+  act: (document: MemoryDocument) => void,
+  more: (asked: Asked) => Iterable<ModelEvent> | AsyncIterable<ModelEvent> = () => [finish()],
+): Answer =>
+  async function* (asked) {
+    yield text(words);
+    await asked.document.holds(words);
+    act(asked.document);
+    yield* more(asked);
+  };
+
 /** Hangs like an open connection until it is stopped. */
 export function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
@@ -176,20 +196,28 @@ export const result = (words: string): ToolResult => ({
   parts: [{ kind: 'text', text: words }],
 });
 
-export interface SceneOptions {
+export interface SceneOptions
+  extends Pick<ListenerDeps, 'mayContinue' | 'onReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat'> {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer;
   /** By default a tool returns its arguments. The tool `fail` always fails. */
-  readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult>;
+  readonly callTool?: (
+    call: ToolCall,
+    signal: AbortSignal | undefined,
+    chat: string | undefined,
+  ) => Promise<ToolResult | undefined>;
+  readonly toolInfo?: Partial<ToolInfo>;
   readonly maxSteps?: number;
-  readonly mayContinue?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
-  readonly onReply?: (progress: ReplyProgress) => void;
   /** Used instead of the script. */
   readonly model?: ChatModel;
 }
 
-export function scene(chat: string, answers: readonly Answer[], options: SceneOptions = {}) {
-  const document = new MemoryDocument(chat);
+export function scene(
+  text: string,
+  answers: readonly Answer[],
+  { consent, callTool, toolInfo, maxSteps, reviewResults, model: other, ...deps }: SceneOptions = {},
+) {
+  const document = new MemoryDocument(text);
   const model = new ScriptedModel(document, answers);
   const called: ToolCall[] = [];
   const rescued: string[] = [];
@@ -197,45 +225,55 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
   const abouts: AboutCall[] = [];
   const tools: ToolHost = {
     listTools: async (server) => ({
-      tools: TOOLS.filter((each) => server === undefined || each.server === server),
-      failures: [],
+      tools: TOOLS.filter((each) => server === undefined || each.server === server).map((each) => ({
+        ...each,
+        ...toolInfo,
+      })),
+      failures: server === 'down' ? [{ server, reason: 'Server down did not start.' }] : [],
     }),
-    callTool: async (made, { signal }) => {
+    callTool: async (made, { signal, chat }) => {
       called.push(made);
       if (made.tool === 'fail') throw new Error('It failed: no paper.');
-      return (await options.callTool?.(made, signal)) ?? result(JSON.stringify(made.arguments));
+      return (await callTool?.(made, signal, chat)) ?? result(JSON.stringify(made.arguments));
     },
   };
-  const { maxSteps, mayContinue, reviewResults, onReply } = options;
   const notHere = () => Promise.reject(new Error('nothing is saved here'));
-  const parts: ListenerDeps = {
+  const listener = new ChatListener({
     document,
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
     consent: {
       mayCall: async (made, _tool, about = {}) => {
         abouts.push(about);
-        return options.consent?.(made, about) ?? { kind: 'allow' };
+        return consent?.(made, about) ?? { kind: 'allow' };
       },
     },
     conversation: new ChatConversation({
-      findModel: async () => options.model ?? model,
+      findModel: async () => other ?? model,
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,
-      servers: async () => TOOLS.map(({ server }) => server),
-      ...(maxSteps === undefined ? {} : { maxSteps: () => maxSteps }),
+      ...(maxSteps && { maxSteps: () => maxSteps }),
     }),
     log: { info() {}, warn() {}, error() {} },
     rescue: (markdown) => rescued.push(markdown),
     onUsage: (_model, usage) => usages.push(usage),
     batchMs: 0,
-    ...(mayContinue ? { mayContinue } : {}),
-    ...(reviewResults === undefined ? {} : { reviewResults: () => reviewResults }),
-    ...(onReply ? { onReply } : {}),
-  };
-  const listener = new ChatListener(parts);
+    reviewResults: () => reviewResults === true,
+    ...deps,
+  });
   return { document, model, listener, called, rescued, usages, abouts };
+}
+
+/** Runs or resumes a chat to its end. */
+export async function play(
+  chat: string,
+  answers: readonly Answer[],
+  { how = 'run', ...options }: SceneOptions & { readonly how?: 'run' | 'resume' } = {},
+) {
+  const stage = scene(chat, answers, options);
+  const outcome = await stage.listener[how]();
+  return { ...stage, outcome, after: stage.document.text() };
 }
 
 export const HI = '# %% user\nHi\n';

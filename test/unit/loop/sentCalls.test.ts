@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
-import { call, HI, makes, result, says, scene } from './scriptedChat.ts';
+import { call, HI, makes, play, result, says, scene } from './scriptedChat.ts';
 import { CALL, OK } from './words.ts';
 
 const UNKNOWN = /^> ⚠ The outcome of this call is unknown: .* it was not sent again\.$/m;
@@ -24,32 +24,30 @@ async function killedWhileItWorks(chat: string, answers: Parameters<typeof scene
 describe('a call whose run was killed', () => {
   it('of the model is not sent again: the model learns that the outcome is unknown', async () => {
     const found = await killedWhileItWorks(HI, [makes(call('a__write')), says('.')]);
-    const { document, listener, model, called } = scene(found, [says('I see.')]);
-    assert.deepEqual(await listener.run(), OK);
-    assert.equal(called.length, 0);
-    assert.match(document.text(), UNKNOWN);
-    assert.doesNotMatch(document.text(), /filechat:sent/);
+    const { outcome, after, model, called } = await play(found, [says('I see.')]);
+    assert.deepEqual([outcome, called.length], [OK, 0]);
+    assert.match(after, UNKNOWN);
+    assert.doesNotMatch(after, /filechat:sent/);
     assert.match(JSON.stringify(model.asked[0]?.request.messages), /outcome of this call is unknown/);
   });
 
   it('of the user is not sent again: the user learns that the outcome is unknown', async () => {
     const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}`, []);
-    const { document, listener, called } = scene(found, []);
-    assert.match((await listener.run()).error ?? '', /^The outcome of this call is unknown/);
+    const { outcome, after, called } = await play(found, []);
+    assert.match(outcome.error ?? '', /^The outcome of this call is unknown/);
     assert.equal(called.length, 0);
-    assert.match(document.text(), UNKNOWN);
-    assert.ok(document.text().endsWith('\n# %% user\n'));
+    assert.match(after, UNKNOWN);
+    assert.ok(after.endsWith('\n# %% user\n'));
   });
 
   it('does not prevent the calls after it', async () => {
     const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}\n${CALL('write', 'c2')}`, []);
-    const { document, listener, called } = scene(found, []);
-    await listener.run();
+    const { after, called } = await play(found, []);
     assert.deepEqual(
       called.map(({ id }) => id),
       ['c2'],
     );
-    assert.match(document.text(), /# %% tool a\.write c1\n> ⚠ [^#]*\n# %% tool a\.write c2\n```\n/);
+    assert.match(after, /# %% tool a\.write c1\n> ⚠ [^#]*\n# %% tool a\.write c2\n```\n/);
   });
 });
 

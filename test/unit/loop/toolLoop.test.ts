@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { strictest } from '../../../src/chat/format/settings.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
 import type { Approval } from '../../../src/ports/tools.ts';
 import { showMessages } from '../model/request/requests.ts';
-import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
+import { type Answer, call, HI, makes, play, result, says, scene } from './scriptedChat.ts';
 import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
+
+const secondRequest = ({ asked: [, second] }: ReturnType<typeof scene>['model']) =>
+  second ? showMessages(second.request) : '';
 
 describe('tool calls of the model', () => {
   it('run in parallel if they are read-only, with results in the order of the calls', async () => {
@@ -47,69 +51,59 @@ describe('tool calls of the model', () => {
       {
         callTool: async ({ tool, id }) => {
           order.push(`${tool} ${id} begins`);
-          await new Promise((resolve) => setImmediate(resolve));
+          await setImmediate();
           order.push(`${tool} ${id} ends`);
           return result('ok');
         },
       },
     );
     assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual(order, [
-      'read c1 begins',
-      'read c1 ends',
-      'write c2 begins',
-      'write c2 ends',
-      'write c3 begins',
-      'write c3 ends',
-    ]);
+    const calls = ['read c1', 'write c2', 'write c3'];
+    assert.deepEqual(
+      order,
+      calls.flatMap((each) => [`${each} begins`, `${each} ends`]),
+    );
   });
 
-  const told: Record<string, { calls: readonly ModelEvent[]; sees: RegExp; called: number }> = {
-    'a tool that does not exist': {
-      calls: [call('a__nope')],
-      sees: /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
-      called: 0,
-    },
-    'a tool whose name is no name': {
-      calls: [call('make it so')],
-      sees: /result c1 .*\n.*(no tool|no server).*Nothing was called/,
-      called: 0,
-    },
-    'arguments that are no JSON': {
-      calls: [call('a__read', '{"n": ')],
-      sees: /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
-      called: 0,
-    },
-    'arguments that are no object': {
-      calls: [call('a__read', '[1]')],
-      sees: /result c1 a__read.*\n.*one JSON object/,
-      called: 0,
-    },
-    'a tool that fails': {
-      calls: [call('a__fail')],
-      sees: /result c1 a__fail.*\n.*It failed: no paper\./,
-      called: 1,
-    },
-    'calls that share one id': {
-      calls: [call('a__read', '{"n":1}', 'same'), call('a__read', '{"n":2}', 'same')],
-      sees: /result c1 a__read\n.*\{"n":1\}\n *result c2 a__read\n.*\{"n":2\}/,
-      called: 2,
-    },
+  const told: Record<string, [calls: readonly ModelEvent[], sees: RegExp, called: number]> = {
+    'a tool that does not exist': [
+      [call('a__nope')],
+      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
+      0,
+    ],
+    'a tool with an invalid name': [
+      [call('make it so')],
+      /result c1 .*\n.*(no tool|no server).*Nothing was called/,
+      0,
+    ],
+    'arguments that are not JSON': [
+      [call('a__read', '{"n": ')],
+      /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
+      0,
+    ],
+    'arguments that are not an object': [
+      [call('a__read', '[1]')],
+      /result c1 a__read.*\n.*one JSON object/,
+      0,
+    ],
+    'a tool that fails': [[call('a__fail')], /result c1 a__fail.*\n.*It failed: no paper\./, 1],
+    'calls that share one id': [
+      [call('a__read', '{"n":1}', 'same'), call('a__read', '{"n":2}', 'same')],
+      /result c1 a__read\n.*\{"n":1\}\n *result c2 a__read\n.*\{"n":2\}/,
+      2,
+    ],
   };
-  for (const [name, { calls, sees, called: times }] of Object.entries(told)) {
+  for (const [name, [calls, sees, times]] of Object.entries(told)) {
     it(`${name}: the model gets the result and continues`, async () => {
-      const { document, listener, called, model } = scene(HI, [makes(...calls), says('I see.')]);
-      assert.deepEqual(await listener.run(), OK);
-      assert.equal(called.length, times);
-      const [, second] = model.asked;
-      assert.match(second ? showMessages(second.request) : '', sees);
-      assert.ok(document.text().endsWith(`${TURN('I see.')}\n# %% user\n`), document.text());
+      const { outcome, after, called, model } = await play(HI, [makes(...calls), says('I see.')]);
+      assert.deepEqual([outcome, called.length], [OK, times]);
+      assert.match(secondRequest(model), sees);
+      assert.ok(after.endsWith(`${TURN('I see.')}${NEXT}`), after);
     });
   }
 
   it('errors are marked as errors for the model', async () => {
-    const { listener, model } = scene(HI, [makes(call('a__fail'), call('a__nope')), says('I see.')]);
-    await listener.run();
+    const { model } = await play(HI, [makes(call('a__fail'), call('a__nope')), says('I see.')]);
     const results = model.asked[1]?.request.messages.flatMap((each) =>
       each.role === 'tool' ? each.results : [],
     );
@@ -120,35 +114,30 @@ describe('tool calls of the model', () => {
   });
 
   it('a declined call does not run, and the model gets the reason', async () => {
-    const { listener, called, model } = scene(HI, [makes(call('a__write')), says('Sorry.')], {
+    const { outcome, called, model } = await play(HI, [makes(call('a__write')), says('Sorry.')], {
       consent: () => ({ kind: 'deny', reason: 'not on a Sunday' }),
     });
-    assert.deepEqual(await listener.run(), OK);
-    assert.equal(called.length, 0);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /The user declined the call: not on a Sunday/);
+    assert.deepEqual([outcome, called.length], [OK, 0]);
+    assert.match(secondRequest(model), /The user declined the call: not on a Sunday/);
   });
 
   it('a cancelled call stays pending, and nothing more runs', async () => {
-    const { document, listener, called, model } = scene(
-      HI,
-      [makes(call('a__write'), call('a__read')), says('no')],
-      { consent: () => ({ kind: 'cancel' }) },
-    );
-    const outcome = await listener.run();
+    const answers = [makes(call('a__write'), call('a__read')), says('no')];
+    const { outcome, after, called, model } = await play(HI, answers, {
+      consent: () => ({ kind: 'cancel' }),
+    });
     assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
     assert.deepEqual([called.length, model.asked.length], [0, 1]);
-    assert.equal(nextAction(document.text()).kind, 'runTools');
+    assert.equal(nextAction(after).kind, 'runTools');
   });
 
-  it('a call that the user wants to edit stays pending in the chat', async () => {
-    const { document, listener, called } = scene(HI, [makes(call('a__write'))], {
+  it('a call that the user edits first stays pending in the chat', async () => {
+    const { outcome, after, called } = await play(HI, [makes(call('a__write'))], {
       consent: () => ({ kind: 'edit' }),
     });
-    const outcome = await listener.run();
     assert.deepEqual([outcome.ok, outcome.cancelled, outcome.edit], [false, true, 'c1']);
     assert.equal(called.length, 0);
-    assert.equal(document.text(), `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
+    assert.equal(after, `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
   });
 
   it('a failed consent prompt does not lose the result of a parallel call', async () => {
@@ -158,7 +147,7 @@ describe('tool calls of the model', () => {
         return { kind: 'allow' };
       },
       callTool: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         return result('precious');
       },
     });
@@ -168,8 +157,7 @@ describe('tool calls of the model', () => {
   });
 
   it('the chat’s approval mode reaches the consent prompt and can only be stricter', async () => {
-    const { listener, abouts } = scene(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
-    await listener.run();
+    const { abouts } = await play(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
     assert.deepEqual(
       abouts.map((each) => each.approve),
       ['ask'],
@@ -184,14 +172,10 @@ describe('tool calls of the model', () => {
   });
 
   it('a tool that the chat does not allow is not called, and the model learns why', async () => {
-    const { listener, called, model } = scene(`---\ntools: [a.read]\n---\n${HI}`, [
-      makes(call('a__write')),
-      says('.'),
-    ]);
-    await listener.run();
+    const answers = [makes(call('a__write')), says('.')];
+    const { called, model } = await play(`---\ntools: [a.read]\n---\n${HI}`, answers);
     assert.equal(called.length, 0);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /does not allow the tool a\.write/);
+    assert.match(secondRequest(model), /does not allow the tool a\.write/);
   });
 });
 
@@ -200,12 +184,11 @@ describe('a run of many steps', () => {
 
   it('asks at the limit and continues with permission', async () => {
     const asked: number[] = [];
-    const { listener, model, called } = scene(HI, [...loop.slice(0, 3), says('Done.')], {
+    const { outcome, model, called } = await play(HI, [...loop.slice(0, 3), says('Done.')], {
       maxSteps: 2,
       mayContinue: async (steps) => asked.push(steps) > 0,
     });
-    assert.deepEqual(await listener.run(), OK);
-    assert.deepEqual([asked, model.asked.length, called.length], [[2], 4, 3]);
+    assert.deepEqual([outcome, asked, model.asked.length, called.length], [OK, [2], 4, 3]);
   });
 
   it('ends at the limit without permission, and another run continues from there', async () => {
@@ -221,7 +204,7 @@ describe('a run of many steps', () => {
     assert.deepEqual([model.asked.length, called.length], [3, 2]);
   });
 
-  it('stops before the model sees a result that the user wants to review', async () => {
+  it('stops before the model gets a result that the user reviews first', async () => {
     const { document, listener, model } = scene(HI, [makes(call('a__read')), says('Seen.')], {
       reviewResults: true,
     });
@@ -231,16 +214,15 @@ describe('a run of many steps', () => {
     // The user edits the result and runs again.
     document.type((chat) => chat.replace('```\n{}\n```', 'less'));
     assert.deepEqual(await listener.run(), OK);
-    const [, second] = model.asked;
-    assert.match(second ? showMessages(second.request) : '', /result c1 a__read\n.*less/);
+    assert.match(secondRequest(model), /result c1 a__read\n.*less/);
   });
 });
 
 describe('the outcome of a run with several results', () => {
   it('is the user’s “Edit” rather than the failure of the call before', async () => {
-    const { listener } = scene(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
+    const { outcome } = await play(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
       consent: ({ tool }) => (tool === 'write' ? { kind: 'edit' } : { kind: 'allow' }),
     });
-    assert.equal((await listener.run()).edit, 'c2');
+    assert.equal(outcome.edit, 'c2');
   });
 });

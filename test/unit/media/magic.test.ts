@@ -110,12 +110,5 @@ it('the name decides between formats in an archive, and nothing else', () => {
 });
 
 it('the table knows which formats it has the last word on', () => {
-  assert.deepEqual(['jpg', 'pdf', 'zip', 'png', 'mp3', 'docx'].map(isDecidedHere), [
-    true,
-    true,
-    false,
-    false,
-    false,
-    false,
-  ]);
+  assert.deepEqual(['jpg', 'pdf', 'zip', 'png', 'mp3', 'docx'].filter(isDecidedHere), ['jpg', 'pdf']);
 });

@@ -3,10 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DEFAULT_LIMITS, processMixedToolResult, type ResultOptions } from '../../../src/mcpClient.ts';
-import { renderToolResult } from '../../../src/result/markdown.ts';
-import { toModelParts } from '../../../src/result/modelView.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
-import { tokensAtMost } from '../../../src/result/summary.ts';
+import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
+import { tokensAtMost, toModelParts } from '../../../src/result/modelView.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { png } from './samples.ts';
 
@@ -54,7 +52,7 @@ describe('bytes that hide', () => {
       { content: [{ type: 'resource', resource: { uri: 'x://a/report.pdf', text: PDF } }] },
       FILE('pdf', 1, 'report.pdf'),
     ],
-    'an SVG in a data: URL is no image': [
+    'an SVG in a data: URL is not an image': [
       {
         content: [
           text(
@@ -113,7 +111,7 @@ describe('bytes that hide', () => {
       `\`\`\`json\n{\n  "pages": [\n    {\n      "data": "(text/csv, 4 bytes, saved as file 1)"\n    }\n  ]\n}\n\`\`\`\n\n${FILE('csv')}`,
       { fields: [{ path: 'pages[].data', type: 'text/csv' }] },
     ],
-    'a field that is no base64 stays': [
+    'a field that is not base64 stays': [
       { content: [text('{"a":"not found"}')] },
       '```\n{"a":"not found"}\n```',
       { fields: [{ path: 'a' }] },

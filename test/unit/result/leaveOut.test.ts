@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import { editedText } from '../../../src/chat/format/textEdit.ts';
-import { leaveOutResult } from '../../../src/result/readMarkdown.ts';
+import { leaveOutResult } from '../../../src/result/markdown.ts';
 
 const CHART = '![Tool generated image 1](cmdassets/tool-image-20250101-120000-abcdefgh-1.png)';
 

@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
-import { renderToolResult } from '../../../src/result/markdown.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
 
 const text = (value: string): ResultPart => ({ kind: 'text', text: value });
 const image = (number: number, extension = 'png'): ResultPart => ({
@@ -101,47 +100,12 @@ describe('a result in the document', () => {
   }
 });
 
-/** Made of what could hurt: markers, fences, our own lines, HTML, links, white space. */
+/** Markers, fences, lines of this format, HTML, links, and parts of them. */
+const SIGNS =
+  '# %% user|# %% TOOL a.b c1|\\|```|````|~~~|```tool_call a.b\n{}\n```|> ⚠ x|> From `a`|<!-- next block -->|<!-- for the user only -->|{"a": 1}|<img src=x>|<!--|-->|![Tool generated image 1](cmdassets/tool-image-x-1.png)|[x](https://e.example)|[x]: https://e.example|`|``|- |1. |---|⟦U+|> **The tool|word';
+const SPACES = ['\n', '\n\n', ' ', '\t', '\r', '\u202e'];
 const hostileText = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        '# %% user',
-        '# %% TOOL a.b c1',
-        '\\',
-        '```',
-        '````',
-        '~~~',
-        '```tool_call a.b\n{}\n```',
-        '\n',
-        '\n\n',
-        ' ',
-        '\t',
-        '> ⚠ x',
-        '> From `a`',
-        '<!-- next block -->',
-        '<!-- for the user only -->',
-        '{"a": 1}',
-        '<img src=x>',
-        '<!--',
-        '-->',
-        '![Tool generated image 1](cmdassets/tool-image-x-1.png)',
-        '[x](https://e.example)',
-        '[x]: https://e.example',
-        '`',
-        '``',
-        '- ',
-        '1. ',
-        '---',
-        '\r',
-        '\u202e',
-        '⟦U+',
-        '> **The tool',
-        'word',
-      ),
-      fc.string({ unit: 'grapheme' }),
-    ),
-  )
+  .array(fc.oneof(fc.constantFrom(...SIGNS.split('|'), ...SPACES), fc.string({ unit: 'grapheme' })))
   .map((pieces) => pieces.join(''));
 const field = hostileText.filter((value) => value !== '');
 const optional = <K extends string>(key: K) =>

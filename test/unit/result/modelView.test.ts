@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ResultPart } from '../../../src/ports/results.ts';
-import { MAX_IMAGE_BYTES, type ModelViewOptions, toModelParts } from '../../../src/result/modelView.ts';
-import { MAX_SUMMARY_TOKENS, summarize, tokensAtMost } from '../../../src/result/summary.ts';
+import {
+  MAX_IMAGE_BYTES,
+  MAX_SUMMARY_TOKENS,
+  type ModelViewOptions,
+  summarize,
+  tokensAtMost,
+  toModelParts,
+} from '../../../src/result/modelView.ts';
 
 const NAME = '20261116-093012-V1StGXR8ab-1';
 const asset = (kind: 'image' | 'audio' | 'file', extension: string, name?: string): ResultPart => ({

@@ -1,4 +1,4 @@
-/** The smallest files that are what they are, made by code. */
+/** Minimal files of each format. */
 
 const hex = (value: string) => Buffer.from(value.replaceAll(' ', ''), 'hex');
 const latin = (value: string) => Buffer.from(value, 'latin1');
@@ -6,7 +6,7 @@ const latin = (value: string) => Buffer.from(value, 'latin1');
 function chunk(type: string, data: Buffer): Buffer {
   const head = Buffer.alloc(4);
   head.writeUInt32BE(data.length);
-  // Nobody who only looks at a picture's frame checks its sums.
+  // The checksums are not read.
   return Buffer.concat([head, latin(type), data, Buffer.alloc(4)]);
 }
 
@@ -38,6 +38,7 @@ export function webp(form: 'VP8 ' | 'VP8L' | 'VP8X', width: number, height: numb
   bytes.write('RIFF', 0, 'latin1');
   bytes.writeUInt32LE(32, 4);
   bytes.write(`WEBP${form}`, 8, 'latin1');
+  bytes.writeUInt32LE(20, 16);
   if (form === 'VP8X') {
     bytes.writeUIntLE(width - 1, 24, 3);
     bytes.writeUIntLE(height - 1, 27, 3);
@@ -84,7 +85,7 @@ export function zip(entries: Readonly<Record<string, string | Buffer>>): Buffer 
   return Buffer.concat([...files, central, end]);
 }
 
-/** Its parts may stand in any order, so that its kind is told only far behind its head. */
+/** With `before`, the entry with its type comes after this many bytes. */
 export function office(kind: 'spreadsheetml.sheet' | 'wordprocessingml.document', before = 0): Buffer {
   const type = `application/vnd.openxmlformats-officedocument.${kind}.main+xml`;
   const types = `<?xml version="1.0"?><Types><Override PartName="/main.xml" ContentType="${type}"/></Types>`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import type { NewAsset, Spill, Spills } from '../../../src/ports/results.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { office, png } from './samples.ts';
 
@@ -53,13 +53,7 @@ const text = (value: string) => ({ type: 'text', text: value });
 const image = (data: string) => ({ type: 'image', data, mimeType: 'image/png' });
 
 describe('strings that were spilled', () => {
-  let folder = '';
-  let spills: FileSpills;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'spills-'));
-    spills = new FileSpills(folder);
-  });
-  after(() => rm(folder, { recursive: true }));
+  const spills = new FileSpills(temporaryFolder({ after }));
 
   async function markdown(result: object, more: object = {}): Promise<string> {
     const parts = await processMixedToolResult(result, new MovingAssets(), { spills, ...more });

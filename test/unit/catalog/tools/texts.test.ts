@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import { hexView, type ShownWindow, windowParts } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
-import { renderToolResult } from '../../../../src/result/markdown.ts';
+import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
 import { toModelParts } from '../../../../src/result/modelView.ts';
-import { readToolResult } from '../../../../src/result/readMarkdown.ts';
 
 const PNG = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 

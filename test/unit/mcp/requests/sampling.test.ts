@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { readSampling, writeSamplingAnswer } from '../../../../src/mcp/requests/sampling.ts';
-import type { SamplingAnswer, SamplingRequest } from '../../../../src/ports/requests.ts';
+import type { SamplingAnswer, SamplingRequest } from '../../../../src/ports/servers.ts';
 
 const text = (words: string) => ({ type: 'text', text: words });
 const says = (words: string) => ({ kind: 'text' as const, text: words });

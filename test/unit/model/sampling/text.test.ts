@@ -7,7 +7,7 @@ import {
   renderAnswer,
   renderSampling,
 } from '../../../../src/model/sampling/text.ts';
-import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../../../src/ports/requests.ts';
+import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../../../src/ports/servers.ts';
 
 const REQUEST: SamplingRequest = {
   system: 'Be brief.',

@@ -1,5 +1,7 @@
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
 import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
+import { mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
+import { isTextType, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 
 /** Plain base64 with padding, as MCP requires. */
@@ -78,4 +80,62 @@ export function checkSize(byteCount: number, { maxBytes = MAX_SIZE, onWarning }:
     );
   if (byteCount > MAX_SAFE_SIZE)
     onWarning?.(`Large file detected: ${byteCount} bytes. Consider streaming or chunking.`);
+}
+
+const OCTETS = 'application/octet-stream';
+
+/**
+ * The given type, otherwise the type by the first bytes, otherwise by the name. A string is base64, a data: URL, or a
+ * path, of which only the extension counts. Office files are distinguished from archives by their name.
+ */
+export function detectMimeType(input: Bytes | string, filePath?: string, providedMimeType?: string): string {
+  const declared = providedMimeType || (typeof input === 'string' ? dataUrlType(input) : undefined);
+  if (declared) return declared;
+  const named = mediaByUri(filePath) ?? (typeof input === 'string' ? mediaByUri(input) : undefined);
+  return (sniffHead(headOf(input), named) ?? named ?? UNKNOWN).types[0];
+}
+
+export function dataUrlType(data: string): string | undefined {
+  const { mimeType } = readDataUrl(data);
+  return mimeType !== undefined && isValidMimeType(mimeType) ? mimeType : undefined;
+}
+
+/** Checks the form only: `image/png`, `text/plain; charset=utf-8`. */
+export function isValidMimeType(mimeType: string): boolean {
+  return typeof mimeType === 'string' && typeName(mimeType) !== undefined;
+}
+
+export function isTextual(mimeType: string | undefined): boolean {
+  if (!mimeType) return true;
+  const name = typeName(mimeType) ?? '';
+  return isTextType(name) || /\+(?:json|xml)$/.test(name);
+}
+
+/** Only images that every client can show become image blocks. */
+export function blockFor(mimeType: string): 'image' | 'audio' | 'resource' {
+  const name = typeName(mimeType) ?? '';
+  const known = mediaByType(name);
+  if (known) return known.kind === 'file' ? 'resource' : known.kind;
+  if (name.startsWith('image/')) return 'image';
+  return name.startsWith('audio/') ? 'audio' : 'resource';
+}
+
+/** Only a warning: an unknown type may be a typing error. */
+export function warnOfType(mimeType: string, { onWarning }: Pick<ContentOptions, 'onWarning'>): void {
+  const name = typeName(mimeType);
+  if (name === undefined) onWarning?.(`Invalid MIME type: ${mimeType}. It is sent as it is.`);
+  else if (!isKnown(name)) onWarning?.(`Unsupported MIME type: ${mimeType}. It is sent as it is.`);
+}
+
+function isKnown(name: string): boolean {
+  return name === OCTETS || mediaByType(name) !== undefined || isTextual(name);
+}
+
+/** Enough for every signature; a multiple of four. */
+const HEAD_CHARS = 8192;
+
+function headOf(input: Bytes | string): Uint8Array {
+  if (isBytes(input)) return viewOf(input);
+  const decoded = decodeBase64(input.slice(0, HEAD_CHARS));
+  return decoded.ok ? decoded.bytes : new Uint8Array();
 }

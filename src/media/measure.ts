@@ -1,6 +1,46 @@
-import { firstResult, isAscii, viewOf } from './imageSize.ts';
+import { imageDimensionsFromData } from 'image-dimensions';
 
-export interface MediaEnds {
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The size of a PNG, GIF, JPEG, WebP, AVIF or HEIC; undefined for other formats or if the head is too short. */
+export function imageSize(head: Uint8Array): ImageSize | undefined {
+  const found = imageDimensionsFromData(head);
+  return found && { width: found.width, height: found.height };
+}
+
+/**
+ * Whether a PNG is truncated. With the tail of a long file, searches it for the end marker; without, follows the chunks,
+ * so that trailing data is ignored.
+ */
+export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
+  const view = viewOf(head);
+  if (!isPng(view)) return false;
+  return tail ? Buffer.from(tail).indexOf('IEND') < 0 : !reachesEnd(view);
+}
+
+const PNG_SIGNATURE = '\x89PNG\r\n\x1a\n';
+const PNG_HEADER_END = 24;
+const CHUNK_FRAME_BYTES = 12;
+
+function reachesEnd(view: DataView): boolean {
+  for (
+    let at = PNG_SIGNATURE.length;
+    at + 8 <= view.byteLength;
+    at += view.getUint32(at) + CHUNK_FRAME_BYTES
+  ) {
+    if (isAscii(view, at + 4, 'IEND')) return true;
+  }
+  return false;
+}
+
+function isPng(view: DataView): boolean {
+  return view.byteLength >= PNG_HEADER_END && isAscii(view, 0, PNG_SIGNATURE) && isAscii(view, 12, 'IHDR');
+}
+
+interface MediaEnds {
   readonly head: Uint8Array;
   /** The last bytes of the file; they may overlap with the head. */
   readonly tail: Uint8Array;
@@ -10,8 +50,16 @@ export interface MediaEnds {
 
 /** The duration of WAV, FLAC, OGG, MP3 and M4A or MP4; undefined for other formats. */
 export function durationSeconds(media: MediaEnds): number | undefined {
-  const seconds = firstResult([wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds], media);
-  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  for (const read of [wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds]) {
+    try {
+      const seconds = read(media);
+      if (seconds !== undefined) return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+    } catch (error) {
+      // At the end of its bytes a DataView throws, and the reader has no result.
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return undefined;
 }
 
 const RIFF_HEADER_BYTES = 12;
@@ -112,4 +160,12 @@ function syncSafe(view: DataView, at: number): number {
   let value = 0;
   for (let each = 0; each < 4; each += 1) value = value * 128 + (view.getUint8(at + each) & 0x7f);
   return value;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function isAscii(view: DataView, at: number, text: string): boolean {
+  return [...text].every((letter, index) => view.getUint8(at + index) === letter.charCodeAt(0));
 }

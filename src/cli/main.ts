@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { deferred } from '../base/async.ts';
+import { messageOf } from '../base/errors.ts';
+import { showInvisible } from '../chat/format/escape.ts';
+import { type CliContext, readCommand, type TerminalAsk, USAGE, UsageError } from './usage.ts';
+
+/** Resolves to the exit status. */
+export async function main(argv: readonly string[], context: CliContext): Promise<number> {
+  const { out, err, version } = context;
+  try {
+    const command = readCommand(argv);
+    if (command.kind === 'tools' || command.kind === 'call' || command.kind === 'run') {
+      // Loaded on demand: nearly all of the code, which --help does not need.
+      const { runCommand } = await import('./commands.ts');
+      return await runCommand(command, context);
+    }
+    out(command.kind === 'help' ? USAGE : version);
+    return 0;
+  } catch (error) {
+    err(messageOf(error));
+    if (!(error instanceof UsageError)) return 1;
+    err(`\n${USAGE}`);
+    return 2;
+  }
+}
+
+export function askOn(input: Readable, output: Writable): TerminalAsk {
+  return async (question, signal) => {
+    // An ended stream has no further events, so a question would never settle.
+    if (input.readableEnded || input.destroyed) return undefined;
+    const terminal = createInterface({ input, output });
+    const { promise: closed, resolve } = deferred<undefined>();
+    // Ctrl+C, Ctrl+D and the end of the input close the interface without an answer.
+    terminal.once('close', () => resolve(undefined));
+    try {
+      const answer = terminal.question(showInvisible(question), { signal }).catch(() => undefined);
+      return await Promise.race([answer, closed]);
+    } finally {
+      terminal.close();
+    }
+  };
+}
