@@ -3,8 +3,7 @@ import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
-import { durationSeconds } from '../media/duration.ts';
-import { type ImageSize, imageSize } from '../media/imageSize.ts';
+import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts';
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';
 

@@ -22,7 +22,7 @@ import {
   searchText,
 } from '../catalog/tools/texts.ts';
 import { type FileWindow, readWindow } from '../catalog/windows.ts';
-import { bufferToBase64 } from '../content/base64.ts';
+import { bufferToBase64 } from '../content/bytes.ts';
 import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
 
 const CALLS: Readonly<

@@ -135,8 +135,6 @@ export async function createModelFinder(
   });
 }
 
-const LOCAL_MS = 2000;
-
 async function readModels(path: string, err: CliContext['err']): Promise<ReadonlyMap<string, ModelConfig>> {
   const { models, problems } = readModelsFile(await readFile(path, 'utf8'));
   for (const problem of problems) err(problem);

@@ -7,8 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
-import type { ServerRequests } from '../../ports/requests.ts';
-import type { ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
+import type { ServerAbout, ServerChange, ServerOffers, ServerRequests } from '../../ports/servers.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
 import { pickIcon } from '../lists/pages.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { isObject } from '../../base/json.ts';
-import type { FileReference, FoundFile } from '../../ports/files.ts';
+import type { FileReference, FoundFile } from '../../ports/document.ts';
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
 /** The kind of value that replaces a file reference. */

@@ -1,6 +1,6 @@
 import { readAssetName } from '../../base/names.ts';
 import { decodePercent } from '../../chat/format/escape.ts';
-import type { FileReference } from '../../ports/files.ts';
+import type { FileReference } from '../../ports/document.ts';
 
 export type ParsedReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }

@@ -6,7 +6,7 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { field } from '../../base/json.ts';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { AskedBy, ServerRequests } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import type { CallContext } from '../connection/connection.ts';
 import { oneLine } from '../connection/failure.ts';

@@ -6,7 +6,7 @@ import type {
   SamplingPart,
   SamplingRequest,
   SamplingTool,
-} from '../../ports/requests.ts';
+} from '../../ports/servers.ts';
 import { printJson } from '../schema/schema.ts';
 
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */

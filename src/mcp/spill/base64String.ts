@@ -1,5 +1,4 @@
-import { messageOf } from '../../base/errors.ts';
-import { writeFailure } from '../../base/fileErrors.ts';
+import { messageOf, writeFailure } from '../../base/errors.ts';
 import type { Spill } from '../../ports/results.ts';
 import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
 

@@ -1,4 +1,4 @@
-import { Throttle } from '../../base/throttle.ts';
+import { Throttle } from '../../base/async.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
 import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';

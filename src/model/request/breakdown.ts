@@ -6,7 +6,7 @@ import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format
 import type { TextEdit } from '../../ports/document.ts';
 import type { ModelRequest, ModelTool } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { leaveOutResult } from '../../result/readMarkdown.ts';
+import { leaveOutResult } from '../../result/markdown.ts';
 import { estimateFile, estimatePart, estimateTool } from './estimate.ts';
 import type { TurnShare } from './request.ts';
 

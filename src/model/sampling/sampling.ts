@@ -11,7 +11,7 @@ import type {
   ModelMessage,
   ModelTool,
 } from '../../ports/models.ts';
-import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
+import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
 import { type RetryOptions, withRetries } from '../providers/retry.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from '../request/messages.ts';
 import { acceptableSchema, describeTool, MAX_TOOL_NAME_CHARS, VALID_TOOL_NAME } from '../request/tools.ts';

@@ -1,6 +1,6 @@
 import { parseArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
-import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
+import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
 import { describeMedia } from './sampling.ts';
 
 interface Problem {

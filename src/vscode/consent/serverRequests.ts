@@ -5,7 +5,7 @@ import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
-import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/requests.ts';
+import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/servers.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

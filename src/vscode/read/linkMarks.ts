@@ -8,7 +8,7 @@ import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/files.ts';
-import type { AttachedFile } from '../../ports/files.ts';
+import type { AttachedFile } from '../../ports/document.ts';
 import { chatOf, rangeOf } from '../chat/chatFiles.ts';
 import { watchChats } from '../chat/watch.ts';
 import type { EditorModels } from '../model/models.ts';

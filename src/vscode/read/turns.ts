@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Throttle } from '../../base/throttle.ts';
+import { Throttle } from '../../base/async.ts';
 import type { Role } from '../../chat/format/chat.ts';
 import {
   type Fold,

@@ -3,7 +3,7 @@ import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
 import { ChatConversation, type ConversationDeps } from '../../model/request/conversation.ts';
-import type { AttachmentSource } from '../../ports/files.ts';
+import type { AttachmentSource } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
 import { type ChatPlaces, placesOf } from '../chat/chatFiles.ts';

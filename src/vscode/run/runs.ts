@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
 import { ChatListener } from '../../listener.ts';
-import type { Log, RunOutcome } from '../../ports/document.ts';
-import type { FileArguments } from '../../ports/files.ts';
+import type { FileArguments, Log, RunOutcome } from '../../ports/document.ts';
 import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';

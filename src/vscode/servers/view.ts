@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { Throttle } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
-import { Throttle } from '../../base/throttle.ts';
 import type { ServerChange, ServerHost } from '../../ports/servers.ts';
 import { isEnabled, setEnabled } from '../tools/switches.ts';
 import {

@@ -188,20 +188,14 @@ for (const sdk of ['1', '2']) {
       timeout: 120_000,
     }, async (t) => {
       // The SDK's client gives up at 10 MiB, so it is ours that reads this one.
-      const session = openSession({ content: config });
-      try {
-        const { result, sent, folder: chat } = await session.call('content.fifty_megabytes');
-        const [part] = result.parts;
-        assert.equal(part?.kind, 'asset');
-        const saved = readFileSync(join(chat, part.asset.path));
-        assert.equal(saved.length, MAX_SIZE);
-        assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
-        assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
-          warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
-        });
-      } finally {
-        await session.close();
-      }
+      const { call } = openSession(t, { content: config });
+      const { sent, asset } = await call('content.fifty_megabytes');
+      const saved = await asset(0);
+      assert.equal(saved.length, MAX_SIZE);
+      assert.equal(sha256(saved), sha256(pngOfSize(MAX_SIZE)));
+      assert.deepEqual((sent as SentResult & { _meta?: unknown })._meta, {
+        warnings: [`Large file detected: ${MAX_SIZE} bytes. Consider streaming or chunking.`],
+      });
     });
 
     it('25: a relative path is relative to basePath and cannot leave it', async () => {

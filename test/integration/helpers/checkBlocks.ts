@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AssetPart, ResultPart } from '../../../src/ports/results.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult } from '../../../src/result/markdown.ts';
 import type { CalledAndSent, SentBlock } from './connect.ts';
 
 /**

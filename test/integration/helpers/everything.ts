@@ -1,7 +1,6 @@
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import type { McpClient } from '../../../src/mcpClient.ts';
-import type { ServerRequests } from '../../../src/ports/requests.ts';
-import type { ServerChange } from '../../../src/ports/servers.ts';
+import type { ServerChange, ServerRequests } from '../../../src/ports/servers.ts';
 import type { ToolCallOptions } from '../../../src/ports/tools.ts';
 import type { Cleanup } from '../../kit/folder.ts';
 import { type Arguments, serve } from './serving.ts';

@@ -27,7 +27,7 @@ const MODELS: Readonly<Record<SdkProvider, string>> = {
 
 export const KEY = 'sk-secret-key-1234';
 
-/** A model of this provider at a local server. */
+/** A model of this provider on a local server. */
 export function configFor(provider: SdkProvider, url: string, more: Partial<ModelConfig> = {}): ModelConfig {
   const baseUrl = `${url}/${provider === 'google' ? 'v1beta' : 'v1'}`;
   return { name: provider, provider, model: MODELS[provider], baseUrl, ...more };
@@ -79,15 +79,19 @@ export interface Connection {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: string;
-  /** Resolves when the client has closed the connection. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>;
 }
 
-/** A server that answers as a test says, byte by byte. */
-export function startRawServer(cleanup: Cleanup, answer: (connection: Connection) => void): Promise<string> {
-  return serveHttp(cleanup, async (request, response) => {
+/** A server that does what a test says, byte by byte. */
+export function startRawServer(t: Cleanup, answer: (connection: Connection) => void): Promise<string> {
+  return serveHttp(t, (request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    answer({ request, response, body: await readText(request), closed });
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      body += piece;
+    });
+    request.once('end', () => answer({ request, response, body, closed }));
   });
 }
 
@@ -150,25 +154,7 @@ const WIRE: Readonly<Record<SdkProvider, string>> = {
 `,
 };
 
-function chatChunks(deltas: readonly string[]): readonly object[] {
-  const chunk = (choices: readonly object[], more: object = {}) => ({
-    id: 'c',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'm',
-    choices,
-    ...more,
-  });
-  return [
-    ...deltas.map((content) => chunk([{ index: 0, delta: { role: 'assistant', content } }])),
-    chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
-    chunk([], {
-      usage: { prompt_tokens: 17, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 5 } },
-    }),
-  ];
-}
-
-/** The error event of each provider, in a stream that began well. */
+/** How each provider says, in a stream that began well, that it cannot go on. */
 export const ERROR_EVENTS: Readonly<Record<SdkProvider, object>> = {
   anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   openai: { type: 'error', code: 'server_error', message: 'Something broke', sequence_number: 9 },

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import type { ClientOptions } from '../../../src/mcpClient.ts';
-import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
+import type { ElicitationAnswer } from '../../../src/ports/servers.ts';
 import { serveHttp } from '../../kit/http.ts';
 import { eraServer } from '../helpers/eraServer.ts';
 import { legacyResult, type Message, serveLegacy } from '../helpers/legacySite.ts';

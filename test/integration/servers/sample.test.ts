@@ -11,7 +11,7 @@ import { CONSENT_GIVEN } from '../../../src/cli/terminal.ts';
 import { ChatListener } from '../../../src/listener.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
-import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { readToolResult } from '../../../src/result/markdown.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { assertEveryBlockKept } from '../helpers/checkBlocks.ts';
 import { openSession, type Session } from '../helpers/connect.ts';

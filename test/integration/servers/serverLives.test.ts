@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
-import type { ElicitationAnswer, ServerRequests } from '../../../src/ports/requests.ts';
+import type { ElicitationAnswer, ServerRequests } from '../../../src/ports/servers.ts';
 import { serveLegacy, textResult } from '../helpers/legacySite.ts';
 import { firstText, fromNpm, http, isAlive, scripted, serve } from '../helpers/serving.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Elicitation, ElicitationAnswer } from '../../../src/ports/requests.ts';
+import type { Elicitation, ElicitationAnswer } from '../../../src/ports/servers.ts';
 import { eraServer } from '../helpers/eraServer.ts';
 import { serve } from '../helpers/serving.ts';
 

@@ -19,7 +19,7 @@ import {
   chatFiles,
   isAllowedType,
 } from '../../../src/assets/chatFiles.ts';
-import type { FileReference } from '../../../src/ports/files.ts';
+import type { FileReference } from '../../../src/ports/document.ts';
 import { PNG } from '../../kit/png.ts';
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { useTree } from '../catalog/tree.ts';

@@ -19,7 +19,7 @@ import {
   searchText,
 } from '../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../src/catalog/windows.ts';
-import { tokensAtMost } from '../../../src/result/summary.ts';
+import { tokensAtMost } from '../../../src/result/modelView.ts';
 
 const ASSET: AssetEntry = {
   kind: 'asset',

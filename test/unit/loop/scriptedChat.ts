@@ -253,6 +253,7 @@ export function scene(
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,
+      servers: async () => TOOLS.map(({ server }) => server),
       ...(maxSteps && { maxSteps: () => maxSteps }),
     }),
     log: { info() {}, warn() {}, error() {} },

@@ -11,8 +11,7 @@ import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
 
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
-import { renderToolResult } from '../../../../src/result/markdown.ts';
-import { readToolResult } from '../../../../src/result/readMarkdown.ts';
+import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
 import { PNG as PNG_BYTES } from '../../../kit/png.ts';
 import { needsSymlinks } from '../../../windows/needs.ts';
 import { useTree } from '../tree.ts';

@@ -13,7 +13,7 @@ import {
   parseReference,
   renderFileReference,
 } from '../../../../src/mcp/fileArguments/reference.ts';
-import type { FileSource } from '../../../../src/ports/files.ts';
+import type { FileSource } from '../../../../src/ports/document.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 describe('references are found at any depth', () => {

@@ -5,7 +5,7 @@ import {
   readElicitation,
   writeElicitationAnswer,
 } from '../../../../src/mcp/requests/elicitation.ts';
-import type { Elicitation, ElicitationAnswer } from '../../../../src/ports/requests.ts';
+import type { Elicitation, ElicitationAnswer } from '../../../../src/ports/servers.ts';
 
 const form = (properties: object, required: readonly string[] = []): Elicitation => ({
   kind: 'form',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerSampling } from '../../../../src/model/sampling/sampling.ts';
 import type { ChatModel, FinishReason, ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
-import type { SamplingRequest } from '../../../../src/ports/requests.ts';
+import type { SamplingRequest } from '../../../../src/ports/servers.ts';
 import { showMessages } from '../request/requests.ts';
 
 const say = (text: string): ModelEvent => ({ kind: 'text', text });
