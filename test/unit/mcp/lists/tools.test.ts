@@ -65,9 +65,9 @@ describe('an invalid tool is omitted', () => {
       { name: 'bad', inputSchema: { $ref: 'https://example.com' } },
       /"bad" cannot be used, because its input schema refers to "https:\/\/example.com", which is not fetched\.$/,
     ],
-    'when its output schema could hang': [
-      { name: 'bad', outputSchema: { pattern: '^(a+)+$' } },
-      /"bad" cannot be used, because its output schema has the pattern/,
+    'when its output schema leads elsewhere': [
+      { name: 'bad', outputSchema: { $ref: 'file:///x' } },
+      /"bad" cannot be used, because its output schema refers to "file:/,
     ],
     'when it is listed twice': [
       { name: 'first', title: 'Other' },
