@@ -1,7 +1,8 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
+import { hasCode } from '../base/errors.ts';
+import { NOT_A_FILE, readFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts';
 import { detectMediaType } from '../media/sniff.ts';

@@ -1,7 +1,8 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
-import { hasCode, messageOf, writeFailure } from '../base/errors.ts';
+import { hasCode, messageOf } from '../base/errors.ts';
+import { writeFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 import { FolderIndex } from './folderIndex.ts';

@@ -8,7 +8,8 @@ import {
   OutsideFolders,
   readWhole,
 } from '../assets/confined.ts';
-import { fileFailure, hasCode } from '../base/errors.ts';
+import { hasCode } from '../base/errors.ts';
+import { fileFailure } from '../base/fileErrors.ts';
 import { mediaByUri } from '../media/sniff.ts';
 import { bufferToBase64, checkSize, type Limits } from './bytes.ts';
 

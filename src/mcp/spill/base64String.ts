@@ -1,4 +1,5 @@
-import { messageOf, writeFailure } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
+import { writeFailure } from '../../base/fileErrors.ts';
 import type { Spill } from '../../ports/results.ts';
 import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
 

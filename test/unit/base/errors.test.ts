@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fileFailure, readFailure, writeFailure } from '../../../src/base/errors.ts';
+import { fileFailure, readFailure, writeFailure } from '../../../src/base/fileErrors.ts';
 
 const failed = (code: string) => Object.assign(new Error(`${code}: in the words of the system`), { code });
 
