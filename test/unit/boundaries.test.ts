@@ -128,7 +128,7 @@ describe('the tree', () => {
     });
   }
 
-  for (const page of ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md']) {
+  for (const page of ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/SCENARIOS.md']) {
     it(`${page} names only files that exist`, () => {
       const text = readFileSync(join(root, page), 'utf8');
       const named = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.tsx?)`/g)].map(([, file = '']) => file);
