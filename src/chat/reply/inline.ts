@@ -54,6 +54,7 @@ export class InlineReader {
   #hasBarInCode = false;
   #sawLetter = false;
   #inAddress = false;
+  /** Whether we may be in an autolink, where backticks are ordinary characters. */
   #inBrackets = false;
   #recent = '';
 
@@ -130,12 +131,7 @@ export class InlineReader {
     if (!isGuard) return this.#plain(line, at, place + 1);
     const isTag = slashes > 0 || mayBeTag(rest, isWhole, this.#sawLetter);
     if (isTag === undefined) return undefined;
-    if (!isTag) {
-      const token = this.#plain(line, at, at + 1);
-      // It may still be an autolink, in which backticks are ordinary characters.
-      this.#inBrackets = true;
-      return token;
-    }
+    if (!isTag) return this.#plain(line, at, at + 1);
     const allowed = lengthOfHarmless(rest, isWhole, this.#sawLetter);
     if (allowed === undefined) return undefined;
     if (allowed > 0) return this.#plain(line, at, place + allowed);
@@ -180,7 +176,8 @@ export class InlineReader {
         else if (ODD_IN_LINK.test(character)) this.#link = 'odd';
       }
       this.#recent = (this.#recent + character).slice(-4);
-      if (/[\s<>]/.test(character)) this.#inBrackets = false;
+      if (character === '<') this.#inBrackets = true;
+      else if (/[\s>]/.test(character)) this.#inBrackets = false;
       // Previews link bare URLs, which include backslashes and backticks.
       if (/^[a-z]:\/\/$/i.test(this.#recent)) this.#inAddress = true;
       else if (/\s/.test(character)) this.#inAddress = false;

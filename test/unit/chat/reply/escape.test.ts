@@ -113,6 +113,10 @@ describe('a reply in the document', () => {
     ],
     'at the beginning of a line white space ends a tag': ['<p + c', '\\<p + c'],
     'an address may swallow a backtick': ['<a=`b@e.example>`c`<img>`', '<a=`b@e.example>`c`\\<img>`'],
+    'an email address may begin with any sign': [
+      '<{}b`@e.example>![a](https://e.example/a.png)`',
+      '<{}b`@e.example>\\![a](https://e.example/a.png)`',
+    ],
     'a line of other white space ends no paragraph': ['`a\n\u00a0\n`<img>`', '`a\n\u00a0\n`\\<img>`'],
     'code that is left open is closed': ['a\n```js\nb', 'a\n```js\nb\n```\n<!-- filechat:closed 1 -->'],
     'in a formula, no code begins that would continue after it': [
