@@ -1,5 +1,6 @@
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
 import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
+import { LARGE_FILE_BYTES } from '../base/size.ts';
 import { mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
 import { isTextType, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Bytes, ContentOptions } from './types.ts';
@@ -65,7 +66,7 @@ export function base64Size(data: string): number {
 }
 
 /** Larger content causes a warning: many clients do not accept longer messages. */
-export const MAX_SAFE_SIZE: number = 10 * 1024 * 1024;
+export const MAX_SAFE_SIZE: number = LARGE_FILE_BYTES;
 
 /** Larger content is an error, unless `maxBytes` allows it. */
 export const MAX_SIZE: number = 50 * 1024 * 1024;

@@ -128,3 +128,20 @@ const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\
 export function isTextType(type: string): boolean {
   return type.startsWith('text/') || TEXT_TYPES.test(type);
 }
+
+/** Patterns are types, groups such as `image/*`, or `*`. Synonyms are equal: `audio/mp3` allows `audio/mpeg`. */
+export function isAllowedType(type: string, patterns: readonly string[]): boolean {
+  const wanted = usualType(type);
+  const group = wanted.replace(/\/.*/s, '/*');
+  return patterns.map(usualType).some((each) => ['*/*', '*', group, wanted].includes(each));
+}
+
+function usualType(type: string): string {
+  const name = (type.split(';')[0] ?? '').trim().toLowerCase();
+  return mediaByType(name)?.types[0] ?? name;
+}
+
+/** For messages. */
+export function listTypes(patterns: readonly string[]): string {
+  return patterns.join(', ') || 'nothing';
+}
