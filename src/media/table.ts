@@ -46,7 +46,7 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'webm', 'video/webm'),
   media('file', 'mov', 'video/quicktime'),
   media('file', 'mkv', 'video/matroska', 'video/x-matroska'),
-  media('file', 'avi', 'video/vnd.avi', 'video/x-msvideo'),
+  media('file', 'avi', 'video/x-msvideo', 'video/vnd.avi'),
   media('file', 'ogv ogm', 'video/ogg'),
   media('file', 'mpg', 'video/mpeg'),
   media('file', '3gp 3g2', 'video/3gpp', 'video/3gpp2'),
