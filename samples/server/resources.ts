@@ -5,6 +5,7 @@ import {
   type ToolResultContent,
   toResourceContents,
 } from '../../src/content/index.ts';
+import { readSampleFile } from './files.ts';
 import { writeReport } from './report.ts';
 
 /** A document of this server: tools embed it or point at it, and clients can read it by its address. */
@@ -73,6 +74,24 @@ export const READINGS: SampleResource = {
   read: writeReadings,
 };
 
+export const PHOTO: SampleResource = {
+  name: 'landscape.jpg',
+  uri: 'sample://media/landscape.jpg',
+  title: 'Landscape',
+  description: 'A photo as JPEG.',
+  mimeType: 'image/jpeg',
+  read: () => readSampleFile('landscape.jpg'),
+};
+
+export const JINGLE: SampleResource = {
+  name: 'jingle.mp3',
+  uri: 'sample://media/jingle.mp3',
+  title: 'Jingle',
+  description: 'A short melody as MP3.',
+  mimeType: 'audio/mpeg',
+  read: () => readSampleFile('jingle.mp3'),
+};
+
 function writeReadings(): string {
   const rows = Array.from({ length: 24 }, (_, hour) => {
     const degrees = 15 - 6 * Math.cos(((hour - 3) / 24) * 2 * Math.PI);
@@ -82,7 +101,7 @@ function writeReadings(): string {
 }
 
 export function registerResources(server: McpServer): void {
-  for (const resource of [REPORT, ARCHIVE, NOTES, READINGS]) {
+  for (const resource of [REPORT, ARCHIVE, NOTES, READINGS, PHOTO, JINGLE]) {
     const { name, uri, title, description, mimeType } = resource;
     server.registerResource(name, uri, { title, description, mimeType }, () => ({
       contents: [readContents(resource)],

@@ -4,7 +4,7 @@ import { hasCode } from '../base/errors.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
-import { isTextType } from '../media/table.ts';
+import { isAllowedType, isTextType, listTypes } from '../media/table.ts';
 import type { AttachmentSource, FileSource, FoundFile } from '../ports/document.ts';
 import {
   type Confinement,
@@ -100,7 +100,7 @@ async function describeFile(path: string, wanted: 'bytes' | 'path', limits: File
   const file = await inspectFile(path);
   const { size, mimeType } = file;
   if (!isAllowedType(mimeType, allowedMimeTypes)) {
-    const allowed = allowedMimeTypes.join(', ') || 'nothing';
+    const allowed = listTypes(allowedMimeTypes);
     throw new Error(`it is ${mimeType}, and filechat.results.allowedMimeTypes allows ${allowed}`);
   }
   if (wanted === 'bytes' && size > maxAssetBytes) {
@@ -112,13 +112,6 @@ async function describeFile(path: string, wanted: 'bytes' | 'path', limits: File
   const read = (signal?: AbortSignal) =>
     explaining('Call the tool again', () => readBase64(path, file, signal));
   return { name: basename(path), path, size, mimeType, read };
-}
-
-export function isAllowedType(type: string, patterns: readonly string[]): boolean {
-  const [group = ''] = type.toLowerCase().split('/');
-  return patterns
-    .map((pattern) => pattern.trim().toLowerCase())
-    .some((each) => each === '*/*' || each === '*' || each === `${group}/*` || each === type.toLowerCase());
 }
 
 /** Encodes piece by piece, so that the bytes are never in memory beside their base64. */

@@ -1,6 +1,9 @@
 /** A rough average for estimates of text that is not worth tokenizing. */
 export const CHARS_PER_TOKEN = 4;
 
+/** Files of this size and larger are reported when they are received or sent. */
+export const LARGE_FILE_BYTES = 10 * 1024 * 1024;
+
 /** `12.3 MB`, with KB = 1000 bytes as in VS Code. `format` formats the number for the user's language. */
 export function describeSize(bytes: number, format = (value: number) => value.toFixed(1)): string {
   if (bytes < 1000) return `${bytes} bytes`;

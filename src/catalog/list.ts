@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isAllowedType } from '../assets/chatFiles.ts';
 import { visibleLine } from '../base/lines.ts';
 import { foldCase, searchWords } from '../chat/outline/search.ts';
+import { isAllowedType } from '../media/table.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 import { type AssetQuery, DEFAULT_PAGE } from './specs.ts';

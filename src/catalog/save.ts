@@ -1,12 +1,11 @@
 import { posix } from 'node:path';
-import { isAllowedType } from '../assets/chatFiles.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { decodeBase64, isSurelyLarger } from '../base/base64.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { renderFileLink } from '../chat/edits/fileLink.ts';
 import { detectMediaType, sniffBytes } from '../media/sniff.ts';
-import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts';
+import { isAllowedType, isTextType, listTypes, type MediaType, mediaByExtension } from '../media/table.ts';
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
@@ -106,7 +105,7 @@ async function judge(
 
 function checkType(type: string, { allowedMimeTypes }: UploadLimits): void {
   if (isAllowedType(type, allowedMimeTypes)) return;
-  const allowed = allowedMimeTypes.join(', ') || 'nothing';
+  const allowed = listTypes(allowedMimeTypes);
   throw new CatalogRefusal(`It was not saved: it is ${type}, and only ${allowed} may be saved.`);
 }
 

@@ -120,6 +120,10 @@ async function createListener(
       // Byte counts come several times a second, too often for a log.
       if (progress.bytes === undefined) context.err(`${renderToolName(call)}: ${describeProgress(progress)}`);
     },
+    onLargeFiles: (source, files) =>
+      context.err(
+        `Large files from ${source}: ${files}. The setting filechat.results.maxAssetBytes limits the size of files.`,
+      ),
     onReply: (progress) => reportReply(progress, context),
     onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
 import { decodeUtf8 } from '../base/lines.ts';
-import { detectMediaType, mediaByUri, typeName } from '../media/sniff.ts';
+import { detectMediaType, mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
 import {
   base64Size,
@@ -9,6 +9,7 @@ import {
   blockFor,
   bufferToBase64,
   checkSize,
+  checkType,
   dataUrlType,
   detectMimeType,
   isBytes,
@@ -103,7 +104,9 @@ function textContents(text: string, { uri, mimeType, name = uri, ...limits }: Em
   const size = Buffer.byteLength(text);
   if (size > 0) checkSize(size, limits);
   const [named] = (mediaByUri(name) ?? UNKNOWN).types;
-  return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
+  const type = mimeType || (isTextual(named) ? named : 'text/plain');
+  checkType(type, limits);
+  return { uri, mimeType: type, text };
 }
 
 /** The default URI is the same for the same bytes, and its scheme cannot be fetched. */
@@ -131,6 +134,7 @@ export function toResourceContents(content: ResourceInput, options: ResourceOpti
   const bytes = viewOf(content);
   if (bytes.byteLength > 0) checkSize(bytes.byteLength, options);
   const mimeType = detectMimeType(bytes, options.uri, options.mimeType);
+  checkType(sniffHead(bytes, mediaByType(mimeType))?.types[0] ?? mimeType, options);
   return contentsOf({ mimeType, ...formsOf(bytes) }, options.uri);
 }
 
@@ -220,10 +224,13 @@ function formsOf(bytes: Uint8Array): Pick<Payload, 'base64' | 'bytes'> {
 
 async function describe(
   bytes: Uint8Array,
-  { mimeType, name, uri, onWarning }: ContentOptions,
+  { mimeType, name, uri, onWarning, allowedTypes }: ContentOptions,
   fileName = name,
 ): Promise<Pick<Payload, 'mimeType' | 'name' | 'uri'>> {
   if (mimeType) warnOfType(mimeType, { onWarning });
-  const detect = async () => (await detectMediaType({ bytes, uri: fileName, block: 'file' })).types[0];
-  return { mimeType: mimeType || (await detect()), name, uri };
+  if (mimeType && !allowedTypes) return { mimeType, name, uri };
+  const clues = { bytes, declared: mimeType, uri: fileName, block: 'file' } as const;
+  const [detected] = (await detectMediaType(clues)).types;
+  checkType(detected, { mimeType, allowedTypes });
+  return { mimeType: mimeType || detected, name, uri };
 }

@@ -1,7 +1,8 @@
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
 import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
+import { LARGE_FILE_BYTES } from '../base/size.ts';
 import { mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
-import { isTextType, mediaByType, UNKNOWN } from '../media/table.ts';
+import { isAllowedType, isTextType, listTypes, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 
 /** Plain base64 with padding, as MCP requires. */
@@ -65,12 +66,12 @@ export function base64Size(data: string): number {
 }
 
 /** Larger content causes a warning: many clients do not accept longer messages. */
-export const MAX_SAFE_SIZE: number = 10 * 1024 * 1024;
+export const MAX_SAFE_SIZE: number = LARGE_FILE_BYTES;
 
 /** Larger content is an error, unless `maxBytes` allows it. */
 export const MAX_SIZE: number = 50 * 1024 * 1024;
 
-export type Limits = Pick<ContentOptions, 'maxBytes' | 'onWarning'>;
+export type Limits = Pick<ContentOptions, 'maxBytes' | 'onWarning' | 'allowedTypes'>;
 
 export function checkSize(byteCount: number, { maxBytes = MAX_SIZE, onWarning }: Limits): void {
   if (byteCount === 0) throw new Error('Cannot convert empty buffer: there is nothing in it to send.');
@@ -80,6 +81,23 @@ export function checkSize(byteCount: number, { maxBytes = MAX_SIZE, onWarning }:
     );
   if (byteCount > MAX_SAFE_SIZE)
     onWarning?.(`Large file detected: ${byteCount} bytes. Consider streaming or chunking.`);
+}
+
+/** Whether one of the types or groups (`image/*`) allows it. Without a list, every type is allowed. */
+export function validateFileType(mimeType: string, allowedTypes?: readonly string[]): boolean {
+  return allowedTypes === undefined || isAllowedType(mimeType, allowedTypes);
+}
+
+/** A detected type counts more than the given one. */
+export function checkType(
+  detected: string,
+  { mimeType, allowedTypes }: Pick<ContentOptions, 'mimeType' | 'allowedTypes'>,
+): void {
+  const type = detected === OCTETS ? mimeType || OCTETS : detected;
+  if (!validateFileType(type, allowedTypes))
+    throw new Error(
+      `File type not allowed: ${type} (allowed: ${listTypes(allowedTypes ?? [])}). Convert the file, or add its type to allowedTypes.`,
+    );
 }
 
 const OCTETS = 'application/octet-stream';

@@ -11,7 +11,7 @@ import {
 import { hasCode } from '../base/errors.ts';
 import { fileFailure } from '../base/fileErrors.ts';
 import { mediaByUri } from '../media/sniff.ts';
-import { bufferToBase64, checkSize, type Limits } from './bytes.ts';
+import { bufferToBase64, checkSize, checkType, detectMimeType, type Limits } from './bytes.ts';
 
 /** The real path of a file in a folder, whether it exists or not. Throws for a path that leads out of the folder. */
 export function sanitizeFilePath(filePath: string, basePath: string): string {
@@ -27,7 +27,9 @@ export async function fileToBase64(
   basePath?: string,
   options: Limits = {},
 ): Promise<string> {
-  return bufferToBase64((await readContentFile(filePath, { ...options, basePath })).bytes);
+  const { bytes, name } = await readContentFile(filePath, { ...options, basePath });
+  checkType(detectMimeType(bytes, name), options);
+  return bufferToBase64(bytes);
 }
 
 /** Base64 contains no dot, so a string with a file extension is not base64. */

@@ -59,8 +59,8 @@ async function settled<T>(value: T | Promise<T>): Promise<Awaited<T>> {
 }
 
 /** Type, name and URI describe a single item, not each item of a list. */
-function forEach({ basePath, maxBytes, onWarning }: ContentOptions): ContentOptions {
-  return { basePath, maxBytes, onWarning };
+function forEach({ basePath, maxBytes, onWarning, allowedTypes }: ContentOptions): ContentOptions {
+  return { basePath, maxBytes, onWarning, allowedTypes };
 }
 
 async function toBlocks(value: unknown, options: ContentOptions): Promise<ToolResultContent[]> {

@@ -30,6 +30,12 @@ export type ContentHint = ImageHint | AudioHint | BinaryHint | FileHint;
 /** Bytes, a hint, or a string: base64, a data: URL, or the path of a file with a known extension. */
 export type ContentInput = Bytes | string | ContentHint;
 
+export type ImageInput = Bytes | string | ImageHint | FileHint;
+export type AudioInput = Bytes | string | AudioHint | FileHint;
+export type BinaryInput = Bytes | string | BinaryHint | FileHint;
+
+export type ContentType = 'text' | 'image' | 'audio' | 'binary';
+
 export type ContentOptions = {
   /** Used as given. Without it, the type is detected by the bytes, then by the name. */
   mimeType?: string | undefined;
@@ -42,6 +48,8 @@ export type ContentOptions = {
   onWarning?: ((message: string) => void) | undefined;
   /** The maximum size of one block, instead of `MAX_SIZE`. */
   maxBytes?: number | undefined;
+  /** Such as `image/*` and `application/pdf`; other types are an error. The type by the bytes counts. */
+  allowedTypes?: readonly string[] | undefined;
 };
 
 export type EmbedOptions = ContentOptions & { uri: string };

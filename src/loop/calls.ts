@@ -25,6 +25,7 @@ import type {
   ToolName,
   ToolProgress,
 } from '../ports/tools.ts';
+import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderToolResult } from '../result/markdown.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
 
@@ -40,6 +41,8 @@ export interface ToolCallDeps {
   /** The chat's address, for requests from servers and for the audit log. */
   readonly chat?: string | undefined;
   readonly audit?: Audit | undefined;
+  /** Called once for a result with large files: who returned it, and the files with their sizes. */
+  readonly onLargeFiles?: ((source: string, files: string) => void) | undefined;
   readonly isSwitchedOff?: ((tool: ToolName) => boolean) | undefined;
 }
 
@@ -220,7 +223,7 @@ interface CallAnswer {
  * the chat could not be saved.
  */
 async function sendCall(
-  { document, assets, tools, onProgress, log, chat, signal }: ToolRun,
+  { document, assets, tools, onProgress, onLargeFiles, log, chat, signal }: ToolRun,
   call: ToolCall,
   { files }: CallPermission,
 ): Promise<CallAnswer | undefined> {
@@ -231,12 +234,11 @@ async function sendCall(
     const isMarked = await document.edit((text) => markSent(text, call));
     if (!isMarked || !(await document.save())) return undefined;
     const sent = { ...call, arguments: resolved.arguments };
-    const result = await tools.callTool(sent, {
-      assets: assets.beginResult(),
-      signal,
-      onProgress: (progress) => onProgress?.(call, progress),
-      chat,
-    });
+    const options = { signal, onProgress: (progress: ToolProgress) => onProgress?.(call, progress), chat };
+    const report = (large: string) => onLargeFiles?.(renderToolName(call), large);
+    const result = await reportingLargeFiles(assets, report, (saving) =>
+      tools.callTool(sent, { ...options, assets: saving }),
+    );
     return { result, isFromTool: true };
   } catch (error) {
     const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);

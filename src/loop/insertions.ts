@@ -1,15 +1,16 @@
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
-import type { ResultPart } from '../ports/results.ts';
+import type { ResultAssets, ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
 import type { AuditEntry } from '../ports/tools.ts';
+import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import type { ToolCallDeps } from './calls.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
 
 export interface InsertionDeps
-  extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit'> {
+  extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit' | 'onLargeFiles'> {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
 }
 
@@ -25,10 +26,12 @@ export async function insertResource(
   deps: InsertionDeps,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { servers, assets, chat } = deps;
+  const { servers, chat } = deps;
   const source: Source = { kind: 'resource', server: resource.server, name: resource.uri };
   return insert(source, deps, signal, async () => {
-    const { parts } = await servers.readResource(resource, { assets: assets.beginResult(), signal, chat });
+    const { parts } = await receive(source, deps, (assets) =>
+      servers.readResource(resource, { assets, signal, chat }),
+    );
     const markdown = renderForUser(parts);
     return { parts, edit: (text) => insertIntoUserTurn(text, markdown), markdown };
   });
@@ -40,10 +43,12 @@ export async function insertPrompt(
   deps: InsertionDeps,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { servers, assets, chat } = deps;
+  const { servers, chat } = deps;
   const source: Source = { kind: 'prompt', server: request.server, name: request.prompt };
   return insert(source, deps, signal, async () => {
-    const result = await servers.getPrompt(request, { assets: assets.beginResult(), signal, chat });
+    const result = await receive(source, deps, (assets) =>
+      servers.getPrompt(request, { assets, signal, chat }),
+    );
     const turns = renderTurns(result);
     return {
       parts: result.messages.flatMap((message) => message.parts),
@@ -61,6 +66,14 @@ interface Insertion {
 }
 
 type Source = Pick<AuditEntry, 'kind' | 'server'> & { readonly name: string };
+
+function receive<T>(
+  { server, name }: Source,
+  { assets, onLargeFiles }: InsertionDeps,
+  read: (assets: ResultAssets) => Promise<T>,
+): Promise<T> {
+  return reportingLargeFiles(assets, (files) => onLargeFiles?.(`${server} ${name}`, files), read);
+}
 
 async function insert(
   source: Source,

@@ -46,7 +46,7 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'webm', 'video/webm'),
   media('file', 'mov', 'video/quicktime'),
   media('file', 'mkv', 'video/matroska', 'video/x-matroska'),
-  media('file', 'avi', 'video/vnd.avi', 'video/x-msvideo'),
+  media('file', 'avi', 'video/x-msvideo', 'video/vnd.avi'),
   media('file', 'ogv ogm', 'video/ogg'),
   media('file', 'mpg', 'video/mpeg'),
   media('file', '3gp 3g2', 'video/3gpp', 'video/3gpp2'),
@@ -127,4 +127,21 @@ const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\
 /** Whether files of this type should be text. Their bytes may still not be UTF-8. */
 export function isTextType(type: string): boolean {
   return type.startsWith('text/') || TEXT_TYPES.test(type);
+}
+
+/** Patterns are types, groups such as `image/*`, or `*`. Synonyms are equal: `audio/mp3` allows `audio/mpeg`. */
+export function isAllowedType(type: string, patterns: readonly string[]): boolean {
+  const wanted = usualType(type);
+  const group = wanted.replace(/\/.*/s, '/*');
+  return patterns.map(usualType).some((each) => ['*/*', '*', group, wanted].includes(each));
+}
+
+function usualType(type: string): string {
+  const name = (type.split(';')[0] ?? '').trim().toLowerCase();
+  return mediaByType(name)?.types[0] ?? name;
+}
+
+/** For messages. */
+export function listTypes(patterns: readonly string[]): string {
+  return patterns.join(', ') || 'nothing';
 }

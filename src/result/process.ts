@@ -32,7 +32,9 @@ import {
   formatJson,
   lengthOf,
   looksLikeJson,
+  refuseType,
   type Saved,
+  type SaveLimits,
   type SpilledFiles,
 } from './saveBytes.ts';
 
@@ -60,7 +62,7 @@ export async function processResult(
 ): Promise<ToolResult> {
   const transformed = await applyTransform(result, transform, tool);
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
-  const bytes = new ByteSaver(assets, files, limits.maxAssetBytes);
+  const bytes = new ByteSaver(assets, files, limits);
   const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
@@ -109,9 +111,8 @@ export async function applyTransform(
   }
 }
 
-export interface ResultLimits {
+export interface ResultLimits extends SaveLimits {
   readonly maxInlineChars: number;
-  readonly maxAssetBytes: number;
 }
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
@@ -170,7 +171,7 @@ class ResultSaver {
     if (own.length === 0 && isRepeated(filled, blocks)) return [];
     const json = JSON.stringify(filled, null, 2);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
-    return [...own, await this.#saveLongText({ kind: 'text', text: json })];
+    return [...own, ...(await this.#saveLongText({ kind: 'text', text: json }))];
   }
 
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
@@ -203,7 +204,7 @@ class ResultSaver {
     const pieces = await extractBytes(text, this.#context);
     const founds = pieces.filter(isFound);
     const [only] = founds;
-    if (!only) return [await this.#keepText({ ...block, text: pieces.join('') })];
+    if (!only) return this.#keepText({ ...block, text: pieces.join('') });
     if (founds.length === 1 && pieces.every((piece) => isFound(piece) || piece.trim() === '')) {
       const declared = (only.kind === 'bytes' && only.declared) || source?.mimeType;
       const origin = { what: 'data', block: 'file', declared, uri: source?.uri } as const;
@@ -213,7 +214,7 @@ class ResultSaver {
     }
     // HTML or SVG would break without its images, so it is saved as a whole.
     if (detectMarkup(text) && founds.every(isInMemory)) {
-      return [await this.#saveLongText(block, pieces.map(describePiece).join(''))];
+      return this.#saveLongText(block, pieces.map(describePiece).join(''));
     }
     return this.#saveMixedText(block, pieces);
   }
@@ -233,19 +234,24 @@ class ResultSaver {
     const text = isJson ? formatJson(shown.join('')) : shown.join('');
     const kept = await this.#keepText({ ...block, text });
     // A text that became a file was numbered after the assets in it.
-    return kept.kind === 'asset' ? [...parts, kept] : [kept, ...parts];
+    return kept.some(({ kind }) => kind === 'asset') ? [...parts, ...kept] : [...kept, ...parts];
   }
 
-  async #keepText(part: TextPart): Promise<ResultPart> {
+  async #keepText(part: TextPart): Promise<readonly ResultPart[]> {
     this.#texts.push(part.text);
-    return part.text.length > this.#limits.maxInlineChars ? this.#saveLongText(part) : part;
+    return part.text.length > this.#limits.maxInlineChars ? this.#saveLongText(part) : [part];
   }
 
-  async #saveLongText({ text, source }: TextPart, shown = text): Promise<ResultPart> {
-    const { extension } = detectTextType(text, source?.mimeType);
+  /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
+  async #saveLongText(part: TextPart, shown = part.text): Promise<readonly ResultPart[]> {
+    const { text, source } = part;
+    const { extension, types } = detectTextType(text, source?.mimeType);
     const bytes = new TextEncoder().encode(text);
-    const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
-    return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
+    const about = { types: [types[0], 'text/*'], size: bytes.length } as const;
+    const refusal = refuseType('rest of this text', about, this.#limits);
+    if (refusal) return [{ ...part, text: previewText(shown) }, refusal];
+    const stored = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
+    return [stored.kind === 'asset' ? { ...stored, preview: previewText(shown) } : stored];
   }
 }
 

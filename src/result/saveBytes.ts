@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
+import { isAllowedType, listTypes } from '../media/table.ts';
 import type {
   Asset,
   AssetBytes,
@@ -22,6 +23,12 @@ export interface SpilledFiles {
   tail(bytes: SpilledBytes): Promise<Uint8Array>;
 }
 
+export interface SaveLimits {
+  readonly maxAssetBytes: number;
+  /** `image/*`, `application/pdf`; all types by default. */
+  readonly allowedMimeTypes?: readonly string[];
+}
+
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
   /** The name of the bytes in messages. */
   readonly what: string;
@@ -36,15 +43,15 @@ interface SavedPart {
 export class ByteSaver {
   readonly #assets: ResultAssets;
   readonly #files: SpilledFiles;
-  readonly #maxAssetBytes: number;
+  readonly #limits: SaveLimits;
   /** By size. */
   #announced: ReadonlyMap<number, readonly Found[]> = new Map();
   readonly #known = new Map<Found, Saved>();
 
-  constructor(assets: ResultAssets, files: SpilledFiles, maxAssetBytes: number) {
+  constructor(assets: ResultAssets, files: SpilledFiles, limits: SaveLimits) {
     this.#assets = assets;
     this.#files = files;
-    this.#maxAssetBytes = maxAssetBytes;
+    this.#limits = limits;
   }
 
   announce(found: readonly Found[]): void {
@@ -79,9 +86,10 @@ export class ByteSaver {
     const size = lengthOf(found);
     const lost = (message: string): SavedPart => ({ part: problem(message), saved: { size } });
     if (found.kind === 'failed') return lost(`The ${what} could not be saved: ${found.reason}.`);
-    if (found.kind === 'refused' || size > this.#maxAssetBytes) {
+    const { maxAssetBytes } = this.#limits;
+    if (found.kind === 'refused' || size > maxAssetBytes) {
       return lost(
-        `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(this.#maxAssetBytes)}.`,
+        `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(maxAssetBytes)}.`,
       );
     }
     if (size === 0) return lost(`The ${what} could not be saved: it is empty.`);
@@ -90,6 +98,8 @@ export class ByteSaver {
       bytes instanceof Uint8Array ? undefined : await this.#files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
     const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
+    const refusal = refuseType(what, { types: [types[0]], size }, this.#limits);
+    if (refusal) return { part: refusal, saved: { size } };
     const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
@@ -113,6 +123,18 @@ export class ByteSaver {
     if (!(b.bytes instanceof Uint8Array)) return this.#files.holds(b.bytes.path, a.bytes).catch(() => false);
     return true;
   }
+}
+
+/** Undefined if one of the types is allowed. */
+export function refuseType(
+  what: string,
+  { types, size }: { readonly types: readonly [string, ...string[]]; readonly size: number },
+  { allowedMimeTypes = ['*/*'] }: SaveLimits,
+): ProblemPart | undefined {
+  if (types.some((type) => isAllowedType(type, allowedMimeTypes))) return undefined;
+  return problem(
+    `The ${what} was not saved: it is ${types[0]} (${describeSize(size)}), and filechat.results.allowedMimeTypes allows ${listTypes(allowedMimeTypes)}.`,
+  );
 }
 
 export function lengthOf(found: Found): number {

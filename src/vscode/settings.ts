@@ -18,8 +18,8 @@ function userSetting<T>(name: string, fallback: T): T {
 }
 
 /** Settings are written by hand: entries that are not strings are ignored. */
-function userStrings(name: string): readonly string[] {
-  const value = userSetting<unknown>(name, []);
+function userStrings(name: string, fallback: readonly string[] = []): readonly string[] {
+  const value = userSetting<unknown>(name, fallback);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
@@ -47,7 +47,7 @@ export function resultLimits(): ResultLimits & FileLimits {
     maxInlineChars: setting('results.maxInlineChars', maxInlineChars),
     // A workspace can lower this limit but never raise it.
     maxAssetBytes: Math.min(userSetting(name, maxAssetBytes), setting(name, maxAssetBytes)),
-    allowedMimeTypes: userSetting<readonly string[]>('results.allowedMimeTypes', ['*/*']),
+    allowedMimeTypes: userStrings('results.allowedMimeTypes', ['*/*']),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { HARMLESS, textBlock } from '../content.ts';
-import { ARCHIVE, embedResource, linkResource, NOTES, READINGS, REPORT } from '../resources.ts';
+import { ARCHIVE, embedResource, JINGLE, linkResource, NOTES, PHOTO, READINGS, REPORT } from '../resources.ts';
 
 export function registerDocumentTools(server: McpServer): void {
   server.registerTool(
@@ -31,6 +31,16 @@ export function registerDocumentTools(server: McpServer): void {
       annotations: HARMLESS,
     },
     () => ({ content: [embedResource(NOTES)] }),
+  );
+
+  server.registerTool(
+    'media',
+    {
+      title: 'Fetch a photo and a jingle',
+      description: 'Returns a JPEG image and MP3 audio, both as embedded resources.',
+      annotations: HARMLESS,
+    },
+    () => ({ content: [embedResource(PHOTO), embedResource(JINGLE)] }),
   );
 
   server.registerTool(

@@ -12,6 +12,7 @@ import { EditorDocument } from '../chat/editorDocument.ts';
 import { autoSave, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
 import { RunTally } from './costText.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
@@ -150,6 +151,7 @@ export class Runs implements vscode.Disposable {
       ...deps,
       isSwitchedOff: (tool) => !isEnabled(tool),
       mayContinue,
+      onLargeFiles: (source, files) => void warnOfLargeFiles(document.uri, source, files),
       reviewResults,
       document,
       chat: document.uri.toString(),
@@ -199,6 +201,17 @@ async function mayContinue(steps: number): Promise<boolean> {
   const goOn = vscode.l10n.t('Go On');
   const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
+}
+
+async function warnOfLargeFiles(chat: vscode.Uri, source: string, files: string): Promise<void> {
+  const show = vscode.l10n.t('Show Assets');
+  const message = vscode.l10n.t(
+    'Large files from {0}: {1}. The setting filechat.results.maxAssetBytes limits the size of files.',
+    plainMessage(source),
+    plainMessage(files),
+  );
+  if ((await vscode.window.showWarningMessage(message, show)) === show)
+    await vscode.commands.executeCommand('filechat.showAssets', { uri: chat });
 }
 
 const WHO = 'another window of VS Code';

@@ -10,6 +10,7 @@ import type { ResourceContents, ResourceName, ServerState } from '../../../src/p
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
 import { PNG } from '../../kit/png.ts';
+import { setSetting } from './kit/liveModel.ts';
 import { READY } from './kit/stores.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
@@ -198,6 +199,31 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.equal(ok, false);
     assert.notEqual(error, undefined);
     assert.equal(document.getText(), '# %% user\n');
+  });
+
+  test('a type that the settings do not allow leaves a line, in resources, prompts and tool results', async () => {
+    const uri = 'demo://resource/dynamic/blob/2';
+    await setSetting('approve', 'auto');
+    await setSetting('results.allowedMimeTypes', ['image/*']);
+    try {
+      const document = await openChat('refused.chat.md', '# %% user\n');
+      const refused =
+        /^The file 2 was not saved: it is text\/plain \(\d+ bytes\), and filechat\.results\.allowedMimeTypes allows image\/\*\.$/;
+      const { ok, error, assets } = await readResource(uri);
+      assert.deepEqual([ok, assets], [false, []]);
+      assert.match(error ?? '', refused);
+      await insertPrompt('resource-prompt', { resourceType: 'Blob', resourceId: '2' });
+      const call = { server: 'everything', tool: 'get-resource-reference' };
+      const args = { resourceType: 'Blob', resourceId: 2 };
+      await vscode.commands.executeCommand('filechat.callTool', { ...call, arguments: args });
+      assert.equal(
+        document.getText().match(/^> ⚠ The file 2 was not saved: /gm)?.length,
+        3,
+        document.getText(),
+      );
+    } finally {
+      await setSetting('results.allowedMimeTypes', undefined);
+    }
   });
 
   test('a prompt becomes turns', async () => {

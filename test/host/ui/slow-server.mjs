@@ -19,6 +19,7 @@ const TOOLS = [
         megabytes: { type: 'integer', description: 'How much of it comes before it waits' },
         style: { enum: ['plain', 'fancy', 'a|b'], description: 'How it looks' },
         caption: { type: 'string', description: 'What stands below the picture' },
+        waits: { type: 'boolean', description: 'False ends the answer at once' },
       },
       required: ['megabytes'],
     },
@@ -35,10 +36,11 @@ const HANDLERS = {
       result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } },
     }),
   'tools/list': (id) => write({ id, result: { tools: TOOLS } }),
-  'tools/call': (id, { arguments: { megabytes } }) => {
+  'tools/call': (id, { arguments: { megabytes, waits = true } }) => {
     end = () => process.stdout.write('"}]}}\n');
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"image","data":"`);
     process.stdout.write('A'.repeat(megabytes * 1_000_000));
+    if (!waits) end();
   },
   'notifications/cancelled': () => end?.(),
 };

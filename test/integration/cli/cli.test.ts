@@ -21,7 +21,7 @@ describe('filechat tools', () => {
       stderr: '',
     });
     const lines = stdout.trimEnd().split('\n');
-    assert.equal(lines.length, 18);
+    assert.equal(lines.length, 19);
     for (const line of lines) assert.match(line, /^sample\.[a-z]+ {2}\S.*$/);
     assert.ok(lines.some((line) => line.startsWith('sample.mixed  Returns text, a PNG image')));
     assert.deepEqual(

@@ -24,7 +24,8 @@ const TYPED_USER = `
 import * as content from 'filechat/content';
 
 export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
-  const image: content.ImageContent = await content.toImageContent(bytes, 'image/png');
+  const input: content.ImageInput | content.AudioInput | content.BinaryInput = bytes;
+  const image: content.ImageContent = await content.toImageContent(input, { allowedTypes: ['image/*'] });
   const sound: content.AudioContent = await content.toAudioContent({ type: 'audio', data: bytes });
   const report = await content.toBinaryContent({ type: 'file', path: 'a.pdf' }, { basePath: 'reports' });
   const blob: string = report.resource.blob;
@@ -50,15 +51,15 @@ describe('the npm package', () => {
     await linkPackages(folder, ['@types/node']);
   });
 
-  it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
+  it('has the command line, the assets server, the helpers with their types and guides, and nothing else', () => {
     const unexpected =
-      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
+      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
     assert.deepEqual(
       files.filter((path) => unexpected.test(path)),
       [],
     );
     const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
-    for (const path of ['README.md', ...programs, 'dist/content/index.d.ts'])
+    for (const path of ['README.md', 'docs/content.md', ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });
 

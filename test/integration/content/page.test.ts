@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { zipSync } from 'fflate';
 import { drawChart } from '../../../samples/server/chart.ts';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { writeReport } from '../../../samples/server/report.ts';
@@ -13,7 +14,7 @@ import { temporaryFolder } from '../../kit/folder.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
 
-const page = await readFile(repositoryPath('src/content/README.md'), 'utf8');
+const page = await readFile(repositoryPath('docs/content.md'), 'utf8');
 const FENCE = /^```(.*)\n([\s\S]*?)^```$/gm;
 const fences = [...page.matchAll(FENCE)].map(([, info = '', code = '']) => ({ info, code }));
 
@@ -59,6 +60,7 @@ before(async () => {
     ['speech.wav', WAV],
     ['secret.pdf', PDF],
     ['reports/q3.pdf', PDF],
+    ['reports/disguised.pdf', zipSync({})],
   ]);
   for (const [name, text] of files) await writeFile(join(project, name), text);
 });
@@ -87,8 +89,8 @@ describe('the page for tool authors', () => {
     assert.equal(await typeCheck(project, [...pageFiles().keys()], options), '');
   });
 
-  it('names everything that the package gives, and nothing else', () => {
-    const [, table = ''] = page.split('## All of it');
+  it('names everything that the package exports, and nothing else', () => {
+    const [, table = ''] = page.split('## Reference');
     const rows = table.split('\n').filter((line) => line.startsWith('| `'));
     const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
     assert.deepEqual(named.map(([, name]) => name).sort(), Object.keys(content).sort());
@@ -158,10 +160,11 @@ describe('the server of the page', () => {
     ]);
   });
 
-  it('tells of a missing file, of a folder and of a path that leads out, in the words of the page', async () => {
+  it('reports a missing file, a folder, a path that leads out and a wrong type as the page says', async () => {
     assertOnPage(await errorOf('report', { name: 'q9' }));
     assertOnPage(await errorOf('report', { name: 'old' }));
     assertOnPage(await errorOf('report', { name: '../secret' }));
+    assertOnPage(await errorOf('report', { name: 'disguised' }));
   });
 });
 

@@ -32,6 +32,7 @@ const EXPECTED: readonly (readonly [
   ['report', ['resource application/pdf']],
   ['archive', ['resource application/zip']],
   ['notes', ['resource text/markdown']],
+  ['media', ['resource image/jpeg', 'resource audio/mpeg']],
   ['link', ['text', 'resource_link text/csv']],
   ['weather', ['text']],
   ['measure', ['text']],
@@ -100,7 +101,7 @@ describe('the sample server over stdio', () => {
 
   it('reads every resource, and the link states the size of what it points at', async () => {
     const { resources } = await client.listResources();
-    assert.equal(resources.length, 4);
+    assert.equal(resources.length, 6);
     for (const { uri } of resources) assert.equal((await client.readResource({ uri })).contents.length, 1);
     const [, link] = (await client.callTool({ name: 'link' })).content;
     assert.ok(link?.type === 'resource_link');

@@ -17,7 +17,6 @@ import {
   type ChatFilesOptions,
   chatAttachments,
   chatFiles,
-  isAllowedType,
 } from '../../../src/assets/chatFiles.ts';
 import type { FileReference } from '../../../src/ports/document.ts';
 import { PNG } from '../../kit/png.ts';
@@ -313,16 +312,4 @@ describe('an argument', () => {
       assert.ok((await file.read()) === bytes.toString('base64'));
     });
   }
-});
-
-it('types are allowed by name, by group, or all', () => {
-  const cases: readonly (readonly [patterns: readonly string[], allowed: boolean])[] = [
-    [['*/*'], true],
-    [['image/*'], true],
-    [['IMAGE/PNG'], true],
-    [['text/*', 'image/jpeg'], false],
-    [['image'], false],
-    [[], false],
-  ];
-  for (const [patterns, allowed] of cases) assert.equal(isAllowedType('image/png', patterns), allowed);
 });

@@ -60,6 +60,7 @@ describe('the detected type', () => {
     m4a: 'audio/mp4',
     mp4: 'video/mp4',
     webm: 'video/webm',
+    avi: 'video/x-msvideo',
   };
   for (const [extension, type] of Object.entries(extensions)) {
     it(`.${extension}`, () => assert.equal(detectMimeType(UNSIGNED, `x.${extension}`), type));

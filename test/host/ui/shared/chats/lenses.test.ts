@@ -243,6 +243,23 @@ ui.test('a large result says how much has come, and Cancel ends the call', async
   await notice.waitFor({ state: 'detached' });
 });
 
+ui.test('a file of 10 MiB and more is named in a warning, whose button shows it', async (session) => {
+  const { page, evaluate } = session;
+  const call = '```tool_call slow.large c1\n{"megabytes": 15, "waits": false}\n```\n';
+  await openText(session, 'tenMiB.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
+  await codeLens(page, 'Run 1 tool call').click();
+  await button(dialog(page, 'Call the tool slow.large?'), 'Allow').click();
+  const warning = toast(
+    page,
+    /Large files from slow\.large: cmdassets\/tool-image-[\w-]+-1\.png \(11\.3 MB\)\./,
+  );
+  await warning.waitFor();
+  await waitForText(evaluate, '![Tool generated image 1](cmdassets/tool-image-');
+  assert.equal(await warning.count(), 1);
+  await button(warning, 'Show Assets').click();
+  await page.getByRole('tab', { name: 'Assets of tenMiB' }).waitFor();
+});
+
 ui.test('a server that does not answer is ended by Cancel', async ({ page, evaluate }) => {
   const started = evaluate((vscode) =>
     vscode.commands.executeCommand('filechat.startServer', { server: 'never' }),
