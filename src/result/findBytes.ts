@@ -132,6 +132,30 @@ export async function restorePlaceholders(result: unknown, spills: Spills | unde
   };
 }
 
+/** The strings behind the placeholders in a result, as many as fit into `maxBytes` of decoded bytes. */
+export async function originalStrings(
+  result: unknown,
+  spills: Spills | undefined,
+  maxBytes: number,
+): Promise<ReadonlyMap<string, string>> {
+  const spilled = new Map<string, Spill>();
+  mapStrings(result, (text) => {
+    const spill = spills?.find(text);
+    if (spill) spilled.set(text, spill);
+    return text;
+  });
+  const originals = new Map<string, string>();
+  let left = maxBytes;
+  for (const [placeholder, spill] of spilled) {
+    if (spill.kind !== 'bytes' || !spill.original || spill.size > left) continue;
+    const original = await spill.original().catch(() => undefined);
+    if (original === undefined) continue;
+    left -= spill.size;
+    originals.set(placeholder, original);
+  }
+  return originals;
+}
+
 async function restore(spill: Spill): Promise<string> {
   const words = `(${describeSize(spill.size)} of base64)`;
   if (spill.kind !== 'bytes' || !spill.original || spill.size > MAX_RESTORED_BYTES) return words;

@@ -1,5 +1,4 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
-import { messageOf } from '../base/errors.ts';
 import { defined, field, mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
@@ -13,7 +12,7 @@ import type {
   ToolResult,
 } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { type Block, type BytesBlock, nameFromUri, problem, readBlocks } from './blocks.ts';
+import { type Block, type BytesBlock, nameFromUri, problem, type RawResult, readBlocks } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import {
   type ExtractContext,
@@ -35,6 +34,9 @@ import {
   type Saved,
   type SpilledFiles,
 } from './saveBytes.ts';
+import { applyTransform, type Normalize, type Transform, type Transformed } from './transform.ts';
+
+export type { Transform } from './transform.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
 
@@ -48,6 +50,12 @@ export interface ResultOptions {
   readonly tool?: ToolName | undefined;
 }
 
+export interface ResultPorts {
+  readonly assets: ResultAssets;
+  readonly files: SpilledFiles;
+  readonly normalize: Normalize;
+}
+
 /**
  * Converts a tool result into parts, in the order of its blocks: one part per block, and after a text one more for each
  * file that was embedded in it. All files are saved when this resolves. Never rejects: a block that cannot be used
@@ -55,21 +63,25 @@ export interface ResultOptions {
  */
 export async function processResult(
   result: unknown,
-  { assets, files }: { readonly assets: ResultAssets; readonly files: SpilledFiles },
+  { assets, files, normalize }: ResultPorts,
   { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
 ): Promise<ToolResult> {
-  const transformed = await applyTransform(result, transform, tool);
+  const transformed: Transformed = transform
+    ? await applyTransform(result, transform, { tool, spills, read: files.read, normalize })
+    : { result, changed: false };
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
   const bytes = new ByteSaver(assets, files, limits.maxAssetBytes);
   const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const extracted = await saver.readStructured(raw.structured);
+  const sent = transformed.changed ? await saver.findSpilled(readBlocks(result)) : [];
+  const extracted = await saver.readStructured(raw.structured, sent);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
   parts.push(
     ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
   );
+  parts.push(...(await saver.saveLost(sent, tool)));
   const withAssets = parts.some((part) => part.kind === 'asset');
   return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
 }
@@ -80,38 +92,15 @@ function trimBlankEdges(part: ResultPart): ResultPart {
   return { ...part, text: trimBlankLines(part.text) };
 }
 
-/** The user's own function, which gets the result before anything else does. */
-export type Transform = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
-
-const TRANSFORM_TIMEOUT_MS = 10_000;
-
-/** Returns the original result when the transformer fails or returns nothing. */
-export async function applyTransform(
-  result: unknown,
-  transform: Transform | undefined,
-  tool: ToolName,
-  timeoutMs = TRANSFORM_TIMEOUT_MS,
-): Promise<{ readonly result: unknown; readonly problem?: string }> {
-  if (!transform) return { result };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs / 1000} seconds`)), timeoutMs);
-  });
-  try {
-    // `then` also catches what the function throws synchronously.
-    const changed = await Promise.race([Promise.resolve().then(() => transform(result, tool)), tooLong]);
-    return { result: changed ?? result };
-  } catch (error) {
-    const problem = `Your transformer failed on ${tool.server}.${tool.tool}: ${messageOf(error)}. The result is shown as the server sent it.`;
-    return { result, problem };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 export interface ResultLimits {
   readonly maxInlineChars: number;
   readonly maxAssetBytes: number;
+}
+
+/** A long string of the server's result that was decoded to a file, and its block if it is not in structured content. */
+interface Spilled {
+  readonly found: Found;
+  readonly block?: Block;
 }
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
@@ -132,10 +121,47 @@ class ResultSaver {
   }
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown): Promise<Extracted> {
+  async readStructured(value: unknown, sent: readonly Spilled[]): Promise<Extracted> {
     const extracted = await extractFromValue(value, this.#context);
-    this.#bytes.announce([...extracted.values()].flat().filter(isFound));
+    const own = [...extracted.values()].flat().filter(isFound);
+    this.#bytes.announce([...own, ...sent.map(({ found }) => found)]);
     return extracted;
+  }
+
+  /** The files that the result would become without the transformer, if they were too long for memory. */
+  async findSpilled({ blocks, structured }: RawResult): Promise<readonly Spilled[]> {
+    const spilled: Spilled[] = [];
+    for (const block of blocks) {
+      const data = block.kind === 'bytes' ? block.data : block.kind === 'text' ? block.text : '';
+      const spill = this.#context.spills?.find(data);
+      if (!spill) continue;
+      const found = block.kind === 'bytes' ? [foundIn(spill)] : await extractBytes(data, this.#context);
+      spilled.push(...found.filter(isFound).map((each) => ({ found: each, block })));
+    }
+    const own = [...(await extractFromValue(structured, this.#context)).values()].flat();
+    return [
+      ...spilled,
+      ...own.flatMap((each) => (isFound(each) && !isInMemory(each) ? { found: each } : [])),
+    ];
+  }
+
+  /** Saves the files of the server's result that the transformed result does not have. */
+  async saveLost(sent: readonly Spilled[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
+    const lost: ResultPart[] = [];
+    for (const { found, block } of sent) {
+      if (this.#bytes.known(found)) continue;
+      if (block) lost.push(...(await this.saveBlock(block)));
+      else await this.#saveOwn(found, lost);
+    }
+    if (lost.length === 0) return [];
+    const [files, as] =
+      lost.length === 1
+        ? ['a file', 'Here it is as the server sent it']
+        : [`${lost.length} files`, 'Here they are as the server sent them'];
+    return [
+      problem(`Your transformer left out ${files} of the result of ${server}.${tool}. ${as}:`),
+      ...lost,
+    ];
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {

@@ -20,6 +20,7 @@ import { describeAsset, summarize } from './modelView.ts';
 export interface SpilledFiles {
   holds(path: string, bytes: AssetBytes): Promise<boolean>;
   tail(bytes: SpilledBytes): Promise<Uint8Array>;
+  read(bytes: SpilledBytes): Promise<Uint8Array>;
 }
 
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
@@ -40,6 +41,8 @@ export class ByteSaver {
   /** By size. */
   #announced: ReadonlyMap<number, readonly Found[]> = new Map();
   readonly #known = new Map<Found, Saved>();
+  /** By path: a transformer may use a file twice, and saving has moved it. */
+  readonly #moved = new Map<string, SavedPart>();
 
   constructor(assets: ResultAssets, files: SpilledFiles, maxAssetBytes: number) {
     this.#assets = assets;
@@ -57,9 +60,13 @@ export class ByteSaver {
   }
 
   async save(found: Found, origin: Origin): Promise<SavedPart> {
+    const path = found.kind === 'bytes' && !(found.bytes instanceof Uint8Array) ? found.bytes.path : '';
+    const moved = this.#moved.get(path);
+    if (moved) return moved;
     // Compared before saving, which moves the file.
     const duplicates = await this.#duplicatesOf(found);
     const result = await this.#save(found, origin);
+    if (path !== '' && result.saved.asset) this.#moved.set(path, result);
     for (const duplicate of duplicates) this.#known.set(duplicate, result.saved);
     return result;
   }

@@ -7,7 +7,6 @@ import {
   findFieldsInText,
   readFieldRules,
 } from '../../../src/result/findBytes.ts';
-import { applyTransform } from '../../../src/result/process.ts';
 
 describe('a path finds', () => {
   const value = {
@@ -85,29 +84,4 @@ it('the setting may hold anything', () => {
       readFieldRules({ 's.t': [setting] }, tool);
     }),
   );
-});
-
-describe('the transformer', () => {
-  const tool = { server: 's', tool: 't' };
-  const original = { content: [] };
-  const failed = (reason: string) => ({
-    result: original,
-    problem: `Your transformer failed on s.t: ${reason}. The result is shown as the server sent it.`,
-  });
-  const cases: Readonly<Record<string, [transform: () => unknown, expected: object]>> = {
-    'what it returns is used': [async () => 'other', { result: 'other' }],
-    'it need not be async': [() => 'other', { result: 'other' }],
-    'nothing means no change': [async () => undefined, { result: original }],
-    'a throw is a problem': [
-      () => {
-        throw new Error('no');
-      },
-      failed('no'),
-    ],
-    'a rejection is a problem': [() => Promise.reject(new Error('later')), failed('later')],
-    'silence is a problem': [() => new Promise(() => undefined), failed('it took longer than 0.02 seconds')],
-  };
-  for (const [name, [transform, expected]] of Object.entries(cases)) {
-    it(name, async () => assert.deepEqual(await applyTransform(original, transform, tool, 20), expected));
-  }
 });
