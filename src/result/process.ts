@@ -19,11 +19,13 @@ import {
   extractBytes,
   extractFromValue,
   type FieldRule,
+  fieldProblems,
   foundIn,
   isFound,
   restorePlaceholders,
 } from './findBytes.ts';
 import { detectTextType, previewText } from './markdown.ts';
+import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import {
   ByteSaver,
   describeInJson,
@@ -82,6 +84,8 @@ export async function processResult(
     ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
   );
   parts.push(...(await saver.saveLost(sent, tool)));
+  for (const each of saver.fieldProblems())
+    parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
   const withAssets = parts.some((part) => part.kind === 'asset');
   return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
 }
@@ -113,6 +117,8 @@ class ResultSaver {
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
   readonly #texts: string[] = [];
+  /** In the summaries of `results.fields`. */
+  readonly #unknownNames = new Set<string>();
 
   constructor(bytes: ByteSaver, limits: ResultLimits, context: ExtractContext) {
     this.#bytes = bytes;
@@ -187,7 +193,7 @@ class ResultSaver {
       const shown: string[] = [];
       for (const piece of pieces) {
         if (!isFound(piece)) shown.push(piece);
-        else shown.push(describeInJson(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
+        else shown.push(this.#describe(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
       }
       replaced.set(text, shown.join(''));
     }
@@ -197,6 +203,20 @@ class ResultSaver {
     const json = JSON.stringify(filled, null, 2);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
     return [...own, await this.#saveLongText({ kind: 'text', text: json })];
+  }
+
+  /** Messages about the rules of `results.fields` that had no effect or not the whole one. */
+  fieldProblems(): readonly string[] {
+    const names = [...this.#unknownNames].map((name) => `{${name}}`).join(', ');
+    const known = SUMMARY_NAMES.map((name) => `{${name}}`).join(', ');
+    const unknown = `The summary names ${names}, which is neither a field beside the bytes nor one of ${known}.`;
+    return [...fieldProblems(this.#context.rules), ...(names === '' ? [] : [unknown])];
+  }
+
+  #describe(saved: Saved, found: Found): string {
+    const summary = found.kind === 'bytes' ? found.summary : undefined;
+    for (const name of unknownNames(summary ?? '')) this.#unknownNames.add(name);
+    return describeInJson(saved, found);
   }
 
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
@@ -253,7 +273,7 @@ class ResultSaver {
       else {
         const { part, saved } = await this.#bytes.save(piece, { what: 'data', block: 'file' });
         parts.push(part);
-        shown.push(isJson ? describeInJson(saved, piece) : describeInText(saved, piece));
+        shown.push(isJson ? this.#describe(saved, piece) : describeInText(saved, piece));
       }
     }
     const text = isJson ? formatJson(shown.join('')) : shown.join('');

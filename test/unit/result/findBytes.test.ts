@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   type FieldRule,
+  fieldProblems,
   findFields,
   findFieldsInText,
   readFieldRules,
@@ -31,6 +32,10 @@ describe('a path finds', () => {
     'constructor.name': '',
     '__proto__.x': '',
     '': '',
+    "$['content']": 'A',
+    '$["pages"][0]["image"].data': 'B',
+    '$..data': '',
+    'pages[?(@.image)].image.data': '',
   };
   for (const [path, expected] of Object.entries(cases)) {
     it(`${path} → ${expected || 'nothing'}`, () => {
@@ -49,6 +54,28 @@ describe('a path finds', () => {
       { data: 'A', declared: 'application/pdf', summary: "Workbook 'Sales' as {type}, {size} {ref} {pages}" },
     ]);
   });
+});
+
+it('a path that is not supported is named', () => {
+  const paths = [
+    '$..image',
+    'pages[?(@.n > 1)].image',
+    'pages[0:2].image',
+    'pages[-1]',
+    "x['a','b']",
+    'a..b',
+    '$',
+  ];
+  const good = ['$.a', 'a[].b', 'a[*]', "a['b c']", '@id', 'a-b.c d'];
+  const problems = fieldProblems([...paths, ...good].map((path) => ({ path })));
+  assert.deepEqual(
+    problems.map((each) => /“(.*)”/.exec(each)?.[1]),
+    paths,
+  );
+  assert.equal(
+    problems[0],
+    'The path “$..image” is not supported. Write names with dots between them and [] for the items of a list, such as pages[].image.',
+  );
 });
 
 describe('in a text that is JSON', () => {
