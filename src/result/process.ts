@@ -76,7 +76,7 @@ export async function processResult(
   const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const sent = transformed.changed ? await saver.findSpilled(readBlocks(result)) : [];
+  const sent = transformed.changed ? await saver.findLong(readBlocks(result)) : [];
   const extracted = await saver.readStructured(raw.structured, sent);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
@@ -101,11 +101,14 @@ export interface ResultLimits {
   readonly maxAssetBytes: number;
 }
 
-/** A long string of the server's result that was decoded to a file, and its block if it is not in structured content. */
-interface Spilled {
+/** A file in the server's result, and its block if the block is nothing else. */
+interface LongFile {
   readonly found: Found;
   readonly block?: Block;
 }
+
+/** 64 KiB of base64. A transformer cannot remove files from here on, because their bytes cannot be restored. */
+const LONG_FILE_BYTES = 48 * 1024;
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
@@ -127,32 +130,33 @@ class ResultSaver {
   }
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown, sent: readonly Spilled[]): Promise<Extracted> {
+  async readStructured(value: unknown, sent: readonly LongFile[]): Promise<Extracted> {
     const extracted = await extractFromValue(value, this.#context);
     const own = [...extracted.values()].flat().filter(isFound);
     this.#bytes.announce([...own, ...sent.map(({ found }) => found)]);
     return extracted;
   }
 
-  /** The files that the result would become without the transformer, if they were too long for memory. */
-  async findSpilled({ blocks, structured }: RawResult): Promise<readonly Spilled[]> {
-    const spilled: Spilled[] = [];
+  /** The long files that the result would become without the transformer. */
+  async findLong({ blocks, structured }: RawResult): Promise<readonly LongFile[]> {
+    const files: LongFile[] = [];
     for (const block of blocks) {
-      const data = block.kind === 'bytes' ? block.data : block.kind === 'text' ? block.text : '';
-      const spill = this.#context.spills?.find(data);
-      if (!spill) continue;
-      const found = block.kind === 'bytes' ? [foundIn(spill)] : await extractBytes(data, this.#context);
-      spilled.push(...found.filter(isFound).map((each) => ({ found: each, block })));
+      if (block.kind === 'bytes') {
+        const found = this.#readData(block.data, block.block);
+        if (found.kind !== 'problem') files.push({ found, block });
+      } else if (block.kind === 'text') {
+        const pieces = await extractBytes(block.text, this.#context);
+        const founds = isPage(block.text, pieces) ? [] : pieces.filter(isFound);
+        files.push(...founds.map((found) => (pieces.length === 1 ? { found, block } : { found })));
+      }
     }
     const own = [...(await extractFromValue(structured, this.#context)).values()].flat();
-    return [
-      ...spilled,
-      ...own.flatMap((each) => (isFound(each) && !isInMemory(each) ? { found: each } : [])),
-    ];
+    files.push(...own.filter(isFound).map((found) => ({ found })));
+    return files.filter(({ found }) => lengthOf(found) >= LONG_FILE_BYTES);
   }
 
   /** Saves the files of the server's result that the transformed result does not have. */
-  async saveLost(sent: readonly Spilled[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
+  async saveLost(sent: readonly LongFile[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
     const lost: ResultPart[] = [];
     for (const { found, block } of sent) {
       if (this.#bytes.known(found)) continue;
@@ -257,8 +261,7 @@ class ResultSaver {
       this.#replaced.set(text, describeInJson(saved));
       return [part];
     }
-    // HTML or SVG would break without its images, so it is saved as a whole.
-    if (detectMarkup(text) && founds.every(isInMemory)) {
+    if (isPage(text, pieces)) {
       return [await this.#saveLongText(block, pieces.map(describePiece).join(''))];
     }
     return this.#saveMixedText(block, pieces);
@@ -293,6 +296,11 @@ class ResultSaver {
     const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
     return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
   }
+}
+
+/** HTML or SVG would break without its images, so it is saved as a whole. */
+function isPage(text: string, pieces: readonly Piece[]): boolean {
+  return detectMarkup(text) !== undefined && pieces.filter(isFound).every(isInMemory);
 }
 
 function isInMemory(found: Found): boolean {

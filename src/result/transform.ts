@@ -71,14 +71,14 @@ async function runTransform(
   const given = copyValue(result, { text: give, bytes: 'refuse' });
   const returned = await settled(await transform(given, tool));
   if (returned === undefined || returned === null) return undefined;
+  const isError = !isWhole(returned, given) && field(result, 'isError') === true;
   const placeholders = new Map([...originals].map(([placeholder, original]) => [original, placeholder]));
   const changed = await readReturned(returned, {
     normalize,
-    given: new Set(listOf(field(given, 'content'))),
+    given,
     copy: copyWithin(MAX_RETURNED_BYTES, (text) => placeholders.has(text)),
   });
   const whole = copyValue(changed, { text: (text) => placeholders.get(text) ?? text, bytes: 'refuse' });
-  const isError = !isWhole(returned) && field(result, 'isError') === true;
   return { ...(isError ? { isError } : {}), ...(whole as object) };
 }
 
@@ -135,16 +135,17 @@ function copyWithin(maxBytes: number, isFree: (text: string) => boolean): (value
 
 interface ReturnedContext {
   readonly normalize: Normalize;
-  /** The blocks of the server, which are no return values: they are shown as they are, valid or not. */
-  readonly given: ReadonlySet<unknown>;
+  /** The server's result. Its blocks are no return values: they are shown as they are, valid or not. */
+  readonly given: unknown;
   readonly copy: (value: unknown) => unknown;
 }
 
 async function readReturned(value: unknown, context: ReturnedContext): Promise<unknown> {
-  if (isWhole(value)) {
-    const { content, ...rest } = value;
-    const blocks = Array.isArray(content) ? { content: await readItems(content, context) } : {};
-    return { ...(context.copy(rest) as object), ...blocks };
+  if (isWhole(value, context.given)) {
+    const { content } = value;
+    if (!Array.isArray(content)) return context.copy(value);
+    const rest = context.copy({ ...value, content: undefined }) as object;
+    return { ...rest, content: await readItems(content, context) };
   }
   if (isBlock(value)) return { content: [context.copy(value)] };
   if (Array.isArray(value) && value.some(isBlock)) return { content: await readItems(value, context) };
@@ -153,9 +154,10 @@ async function readReturned(value: unknown, context: ReturnedContext): Promise<u
 
 async function readItems(items: readonly unknown[], context: ReturnedContext): Promise<readonly unknown[]> {
   const blocks: unknown[] = [];
+  const given = new Set(listOf(field(context.given, 'content')));
   // Sequential, so that only one large file at a time is in memory beside its base64.
   for (const item of items) {
-    if (isBlock(item) || context.given.has(item)) blocks.push(context.copy(item));
+    if (isBlock(item) || given.has(item)) blocks.push(context.copy(item));
     else blocks.push(...(await normalizeValue(item, context)).content);
   }
   return blocks;
@@ -168,8 +170,9 @@ function normalizeValue(value: unknown, { copy, normalize }: ReturnedContext): R
   return normalize(copy(value));
 }
 
-function isWhole(value: unknown): value is Readonly<Record<string, unknown>> {
-  return isObject(value) && (Array.isArray(value['content']) || isObject(value['structuredContent']));
+function isWhole(value: unknown, given: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false;
+  return value === given || Array.isArray(value['content']) || isObject(value['structuredContent']);
 }
 
 /** The fields that make an object a block of MCP if they hold something else than bytes. */

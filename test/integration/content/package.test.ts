@@ -50,15 +50,16 @@ describe('the npm package', () => {
     await linkPackages(folder, ['@types/node']);
   });
 
-  it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
+  it('holds the command line, the assets server, the helpers with their types, their pages, and nothing else', () => {
     const unexpected =
-      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
+      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/(?:content|results)\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
     assert.deepEqual(
       files.filter((path) => unexpected.test(path)),
       [],
     );
     const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
-    for (const path of ['README.md', ...programs, 'dist/content/index.d.ts'])
+    const pages = ['README.md', 'docs/content.md', 'docs/results.md'];
+    for (const path of [...pages, ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });
 

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../kit/folder.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
 
-const page = await readFile(repositoryPath('src/content/README.md'), 'utf8');
+const page = await readFile(repositoryPath('docs/content.md'), 'utf8');
 const FENCE = /^```(.*)\n([\s\S]*?)^```$/gm;
 const fences = [...page.matchAll(FENCE)].map(([, info = '', code = '']) => ({ info, code }));
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, describe, it } from 'node:test';
+import fc from 'fast-check';
 import { normalizeResult } from '../../../src/content/normalizeResult.ts';
 import { DEFAULT_LIMITS, processMixedToolResult } from '../../../src/mcpClient.ts';
 import type { AssetBytes } from '../../../src/ports/results.ts';
@@ -16,7 +17,7 @@ const PDF = Buffer.concat([
   Buffer.alloc(100_000, 'stream of a PDF '),
   Buffer.from('%%EOF\n'),
 ]);
-const PICTURE = png(2, 2, Buffer.alloc(20_000, 3));
+const PICTURE = png(2, 2, Buffer.alloc(60_000, 3));
 const LINK = (number = 1, name = '') =>
   `[Tool generated file ${number}${name && `: ${name}`}](cmdassets/tool-file-${number}.pdf)`;
 const LEFT_OUT =
@@ -125,6 +126,7 @@ it('a result that is returned as it was is shown as it would be without the tran
       { type: 'image', data: await spill(PICTURE), mimeType: 'image/png' },
       { type: 'image', data: 'not base64!' },
       { type: 'file', path: import.meta.filename },
+      text(`<html><img src="data:image/png;base64,${PICTURE.toString('base64')}"></html>`),
       { type: 'resource', resource: { uri: 'x://report.pdf', blob: await spill(PDF) } },
       text(await spill(Buffer.from('ACGT'.repeat(200), 'base64'), 'ACGT'.repeat(200))),
       7,
@@ -132,9 +134,25 @@ it('a result that is returned as it was is shown as it would be without the tran
     structuredContent: { n: 1, pdf: await spill(PDF) },
   });
   const expected = await show(await result(), () => undefined);
-  assert.match(expected.shown, /saved as file 1/);
+  assert.match(expected.shown, /saved as file 2/);
   assert.deepEqual(await show(await result(), (same) => same), expected);
   assert.deepEqual(await show(await result(), (same: object) => ({ ...same })), expected);
+});
+
+it('any result that is returned as it was', async () => {
+  const anything = fc.record(
+    { content: fc.anything({ maxDepth: 0 }), structuredContent: fc.jsonValue(), isError: fc.boolean() },
+    { requiredKeys: [] },
+  );
+  const blocks = fc.record({ content: fc.array(fc.jsonValue()), structuredContent: fc.jsonValue() });
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(anything, blocks), async (given) => {
+      const result = JSON.parse(
+        JSON.stringify(given, (_key, value) => (typeof value === 'bigint' ? 1 : value)),
+      );
+      assert.deepEqual(await show(result, (same) => same), await show(result, () => undefined));
+    }),
+  );
 });
 
 it('a file that is left out keeps the name and the kind that its block gives it', async () => {
