@@ -76,7 +76,9 @@ export async function processResult(
   const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const sent = transformed.changed ? await saver.findLong(readBlocks(result)) : [];
+  const sent = transformed.changed
+    ? await saver.findLong(readBlocks(await restorePlaceholders(result, spills)))
+    : [];
   const extracted = await saver.readStructured(raw.structured, sent);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
@@ -291,9 +293,8 @@ class ResultSaver {
   }
 
   async #saveLongText({ text, source }: TextPart, shown = text): Promise<ResultPart> {
-    const { extension } = detectTextType(text, source?.mimeType);
-    const bytes = new TextEncoder().encode(text);
-    const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
+    const type = detectTextType(text, source?.mimeType);
+    const part = await this.#bytes.saveText(text, type, nameFromUri(source?.uri));
     return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
+import type { MediaType } from '../media/table.ts';
 import type {
   Asset,
   AssetBytes,
@@ -71,7 +72,21 @@ export class ByteSaver {
     return result;
   }
 
-  async store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
+  async saveText(
+    text: string,
+    { extension, types: [mimeType] }: MediaType,
+    name: string | undefined,
+  ): Promise<AssetPart | ProblemPart> {
+    const bytes = new TextEncoder().encode(text);
+    const part = await this.#store({ kind: 'file', extension, bytes }, name);
+    if (part.kind !== 'asset') return part;
+    const saved = { size: bytes.length, asset: part.asset, mimeType };
+    for (const duplicate of await this.#duplicatesOf({ kind: 'bytes', bytes }))
+      this.#known.set(duplicate, saved);
+    return part;
+  }
+
+  async #store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
     try {
       const { number, path } = await this.#assets.save(asset);
       // The format of links has names for files only.
@@ -97,7 +112,7 @@ export class ByteSaver {
       bytes instanceof Uint8Array ? undefined : await this.#files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
     const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
-    const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
+    const part = await this.#store({ kind, extension, bytes }, nameFromUri(clues.uri));
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
   }

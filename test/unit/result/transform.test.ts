@@ -172,6 +172,19 @@ it('a file that is left out keeps the name and the kind that its block gives it'
   );
 });
 
+it('a file that is returned as text is not left out', async () => {
+  const csv = Buffer.from('a,b\n'.repeat(20_000));
+  const content = [
+    { type: 'resource', resource: { uri: 'x://a.csv', mimeType: 'text/csv', blob: await spill(csv) } },
+  ];
+  const decode = (result: { content: { resource: { blob: string } }[] }) =>
+    Buffer.from(result.content[0]?.resource.blob ?? '', 'base64').toString();
+  const { shown, saved } = await show({ content }, decode);
+  assert.match(shown, /^\[Tool generated file 1.*\n\n```text preview\n/);
+  assert.doesNotMatch(shown, /left out/);
+  assert.deepEqual(saved.map(Buffer.from), [csv]);
+});
+
 describe('a string that is too long to be given', () => {
   const huge = async () => {
     const path = await spill(PDF);
