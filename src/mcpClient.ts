@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
 import { unlessAborted } from './base/async.ts';
@@ -33,6 +34,7 @@ import {
   processResult,
   type ResultLimits,
   type ResultOptions,
+  type ResultPorts,
   type Transform,
 } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
@@ -46,7 +48,12 @@ export function processMixedToolResult(
   assets: ResultAssets,
   options: ResultOptions = {},
 ): Promise<ToolResult> {
-  return processResult(result, { assets, files: SPILLED_FILES }, options);
+  const { maxAssetBytes } = options.limits ?? DEFAULT_LIMITS;
+  const normalize: ResultPorts['normalize'] = async (value) => {
+    const { normalizeResult } = await import('./content/normalizeResult.ts');
+    return normalizeResult(value, { maxBytes: maxAssetBytes });
+  };
+  return processResult(result, { assets, files: SPILLED_FILES, normalize }, options);
 }
 
 /** Enough for the end of a PNG. */
@@ -55,6 +62,7 @@ const TAIL_BYTES = 4096;
 const SPILLED_FILES: SpilledFiles = {
   holds: fileHolds,
   tail: ({ path, size }) => readTail(path, size, TAIL_BYTES),
+  read: ({ path }) => readFile(path),
 };
 
 export interface ToolSettings {

@@ -6,6 +6,7 @@ import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
+import { isAssetName, SUMMARY_NAME } from './modelView.ts';
 
 export interface ExtractContext {
   readonly spills?: Spills | undefined;
@@ -132,6 +133,30 @@ export async function restorePlaceholders(result: unknown, spills: Spills | unde
   };
 }
 
+/** The strings behind the placeholders in a result, as many as fit into `maxBytes` of decoded bytes. */
+export async function originalStrings(
+  result: unknown,
+  spills: Spills | undefined,
+  maxBytes: number,
+): Promise<ReadonlyMap<string, string>> {
+  const spilled = new Map<string, Spill>();
+  mapStrings(result, (text) => {
+    const spill = spills?.find(text);
+    if (spill) spilled.set(text, spill);
+    return text;
+  });
+  const originals = new Map<string, string>();
+  let left = maxBytes;
+  for (const [placeholder, spill] of spilled) {
+    if (spill.kind !== 'bytes' || !spill.original || spill.size > left) continue;
+    const original = await spill.original().catch(() => undefined);
+    if (original === undefined) continue;
+    left -= spill.size;
+    originals.set(placeholder, original);
+  }
+  return originals;
+}
+
 async function restore(spill: Spill): Promise<string> {
   const words = `(${describeSize(spill.size)} of base64)`;
   if (spill.kind !== 'bytes' || !spill.original || spill.size > MAX_RESTORED_BYTES) return words;
@@ -158,11 +183,11 @@ function mapAllBut(kept: readonly string[], owner: object, replace: (text: strin
 
 /** An entry of the setting `results.fields`: where a tool's JSON contains bytes. */
 export interface FieldRule {
-  /** Names separated by dots; `[]` or `*` matches every element: `pages[].image`, `files.*.data`. */
+  /** Names separated by dots; `[]` or `*` matches every element: `pages[].image`, `files.*.data`, `$['a name'][0]`. */
   readonly path: string;
   /** A MIME type or an extension. */
   readonly type?: string;
-  /** A template with `{kind} {name} {size} {type} {ref}` and the names of sibling fields. */
+  /** A template with the names of modelView.ts and those of sibling fields. */
   readonly summary?: string;
 }
 
@@ -186,11 +211,11 @@ export function readFieldRules(setting: unknown, { server, tool }: ToolName): re
 
 export function findFields(value: unknown, rules: readonly FieldRule[]): readonly FieldHit[] {
   return rules.flatMap((rule) => {
-    const steps = readPath(rule.path);
-    const last = steps.pop();
+    const steps = readPath(rule.path) ?? [];
+    const last = steps.at(-1);
     if (last === undefined) return [];
     let owners: readonly unknown[] = [value];
-    for (const step of steps) owners = owners.flatMap((owner) => take(owner, step));
+    for (const step of steps.slice(0, -1)) owners = owners.flatMap((owner) => take(owner, step));
     return owners.flatMap((owner) => take(owner, last).flatMap((data) => toHit(rule, owner, data)));
   });
 }
@@ -223,13 +248,31 @@ function cutOut(text: string, hit: FieldHit): readonly (string | FieldHit)[] {
 
 const EACH = '*';
 
-function readPath(path: string): string[] {
-  return path
-    .replace(/^\$\.?/, '')
-    .replace(/\[(\d*|\*)\]/g, (_whole, index: string) => `.${index === '' ? EACH : index}`)
-    .split('.')
-    .filter((step) => step !== '');
+/** One step: a name, `[]`, `[0]`, `['a name']`. */
+const STEP = /\.?([^.[\]()?]+)|\[(\d*|\*)\]|\['([^']+)'\]|\["([^"]+)"\]/y;
+
+/** Undefined for what JSONPath has beyond names and elements, such as `..` and filters. */
+function readPath(path: string): readonly string[] | undefined {
+  const rest = path.replace(/^\$/, '');
+  const steps: string[] = [];
+  STEP.lastIndex = 0;
+  for (let at = 0; at < rest.length; at = STEP.lastIndex) {
+    const step = STEP.exec(rest);
+    if (!step) return undefined;
+    const [, name, index, ...quoted] = step;
+    steps.push(name ?? quoted.find((each) => each !== undefined) ?? (index || EACH));
+  }
+  return steps.length === 0 ? undefined : steps;
 }
+
+/** Why rules have no effect, as messages for the chat. */
+export function fieldProblems(rules: readonly FieldRule[]): readonly string[] {
+  return rules
+    .filter(({ path }) => readPath(path) === undefined)
+    .map(({ path }) => `The path “${path}” is not supported. ${PATH_HELP}`);
+}
+
+const PATH_HELP = 'Write names with dots between them and [] for the items of a list, such as pages[].image.';
 
 function take(owner: unknown, step: string): readonly unknown[] {
   if (step === EACH) return typeof owner === 'object' && owner !== null ? Object.values(owner) : [];
@@ -243,16 +286,19 @@ function toHit({ type, summary }: FieldRule, owner: unknown, data: unknown): rea
   return [{ data, ...defined({ declared, summary: summary && fillSiblings(summary, owner) }) }];
 }
 
-/** Filled in when the asset is saved; sibling fields of the same name are ignored. */
-const ASSET_KEYS = new Set(['kind', 'size', 'type', 'ref']);
 const MAX_SIBLING_CHARS = 60;
 
+/** Leaves the names that are filled in when the asset is saved, and those that are unknown. */
 function fillSiblings(summary: string, owner: unknown): string {
-  return summary.replace(/\{(\w+)\}/g, (placeholder, key: string) => {
-    const value = ASSET_KEYS.has(key) ? undefined : field(owner, key);
-    const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  return summary.replace(SUMMARY_NAME, (placeholder, key: string) => {
+    const value = isAssetName(key) ? undefined : field(owner, key);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+      return placeholder;
+    const letters = Array.from(String(value));
+    const cut = letters.length > MAX_SIBLING_CHARS;
+    const shown = cut ? `${letters.slice(0, MAX_SIBLING_CHARS).join('')}…` : String(value);
     // Braces would look like a placeholder when the rest is filled in.
-    return shown === undefined || shown.length > MAX_SIBLING_CHARS ? placeholder : shown.replace(/[{}]/g, '');
+    return shown.replace(/[{}]/g, '');
   });
 }
 

@@ -62,11 +62,10 @@ export function describeAsset(
   mimeType: string,
   about: { readonly size: number } | undefined,
 ): SummaryValues {
-  const extension = path.slice(path.lastIndexOf('.') + 1);
   return {
     kind,
     name: stripTags(name ?? String(number)),
-    type: mimeType.length > MAX_TYPE_CHARS ? extension : mimeType,
+    type: mimeType.length > MAX_TYPE_CHARS ? extensionOf(path) : mimeType,
     size: about ? describeSize(about.size) : '',
     ref: assetReference(path),
   };
@@ -83,8 +82,11 @@ function describeLink({ uri, name, mimeType, size }: LinkPart): string {
 }
 
 function typeByName(path: string): string {
-  const type = mediaByExtension(path.slice(path.lastIndexOf('.') + 1)) ?? UNKNOWN;
-  return type.types[0];
+  return (mediaByExtension(extensionOf(path)) ?? UNKNOWN).types[0];
+}
+
+function extensionOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
 }
 
 function text(value: string): ModelPart {
@@ -145,9 +147,38 @@ function fitName(values: SummaryValues, template: string): string | undefined {
   return undefined;
 }
 
+/** The names in a template. */
+export const SUMMARY_NAME = /\{(\w+)\}/g;
+
+const VALUES: ReadonlyMap<string, (values: SummaryValues) => string> = new Map([
+  ['kind', ({ kind }) => kind],
+  ['name', ({ name }) => name],
+  ['filename', ({ kind, name, ref }) => (/^\d+$/.test(name) ? `${kind}-${name}.${extensionOf(ref)}` : name)],
+  ['type', ({ type }) => type],
+  ['content_type', ({ ref }) => extensionOf(ref).toUpperCase()],
+  ['size', ({ size }) => size],
+  ['size_human', ({ size }) => size],
+  ['ref', ({ ref }) => ref],
+  ['artifact_id', ({ ref }) => ref],
+]);
+
+export const SUMMARY_NAMES: readonly string[] = [...VALUES.keys()];
+
+/** Whether only the saved file has the value, whatever fields a tool's JSON has. */
+export function isAssetName(name: string): boolean {
+  return VALUES.has(name) && name !== 'name' && name !== 'filename';
+}
+
+export function unknownNames(template: string): readonly string[] {
+  return [...template.matchAll(SUMMARY_NAME)].flatMap(([, name = '']) => (VALUES.has(name) ? [] : [name]));
+}
+
+/** An unknown name stays as it is written. A size has its unit. */
 function fill(template: string, values: SummaryValues): string {
-  const known = new Map<string, string>(Object.entries(values));
-  const filled = template.replace(/\{(\w+)\}/g, (_whole, key: string) => oneLine(known.get(key) ?? ''));
+  const filled = template.replaceAll('{size} bytes', '{size}').replace(SUMMARY_NAME, (whole, key: string) => {
+    const value = VALUES.get(key)?.(values);
+    return value === undefined ? whole : oneLine(value);
+  });
   return oneLine(filled)
     .replace(/(?:, )+(?=[,\]])/g, '')
     .replace(/ +(?=[,\]])/g, '');

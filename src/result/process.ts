@@ -1,5 +1,4 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
-import { messageOf } from '../base/errors.ts';
 import { defined, field, mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
@@ -13,18 +12,20 @@ import type {
   ToolResult,
 } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { type Block, type BytesBlock, nameFromUri, problem, readBlocks } from './blocks.ts';
+import { type Block, type BytesBlock, nameFromUri, problem, type RawResult, readBlocks } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import {
   type ExtractContext,
   extractBytes,
   extractFromValue,
   type FieldRule,
+  fieldProblems,
   foundIn,
   isFound,
   restorePlaceholders,
 } from './findBytes.ts';
 import { detectTextType, previewText } from './markdown.ts';
+import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import {
   ByteSaver,
   describeInJson,
@@ -37,6 +38,9 @@ import {
   type SaveLimits,
   type SpilledFiles,
 } from './saveBytes.ts';
+import { applyTransform, type Normalize, type Transform, type Transformed } from './transform.ts';
+
+export type { Transform } from './transform.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
 
@@ -50,6 +54,12 @@ export interface ResultOptions {
   readonly tool?: ToolName | undefined;
 }
 
+export interface ResultPorts {
+  readonly assets: ResultAssets;
+  readonly files: SpilledFiles;
+  readonly normalize: Normalize;
+}
+
 /**
  * Converts a tool result into parts, in the order of its blocks: one part per block, and after a text one more for each
  * file that was embedded in it. All files are saved when this resolves. Never rejects: a block that cannot be used
@@ -57,21 +67,29 @@ export interface ResultOptions {
  */
 export async function processResult(
   result: unknown,
-  { assets, files }: { readonly assets: ResultAssets; readonly files: SpilledFiles },
+  { assets, files, normalize }: ResultPorts,
   { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
 ): Promise<ToolResult> {
-  const transformed = await applyTransform(result, transform, tool);
+  const transformed: Transformed = transform
+    ? await applyTransform(result, transform, { tool, spills, read: files.read, normalize })
+    : { result, changed: false };
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
   const bytes = new ByteSaver(assets, files, limits);
   const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const extracted = await saver.readStructured(raw.structured);
+  const sent = transformed.changed
+    ? await saver.findLong(readBlocks(await restorePlaceholders(result, spills)))
+    : [];
+  const extracted = await saver.readStructured(raw.structured, sent);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
   parts.push(
     ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
   );
+  parts.push(...(await saver.saveLost(sent, tool)));
+  for (const each of saver.fieldProblems())
+    parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
   const withAssets = parts.some((part) => part.kind === 'asset');
   return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
 }
@@ -82,38 +100,18 @@ function trimBlankEdges(part: ResultPart): ResultPart {
   return { ...part, text: trimBlankLines(part.text) };
 }
 
-/** The user's own function, which gets the result before anything else does. */
-export type Transform = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
-
-const TRANSFORM_TIMEOUT_MS = 10_000;
-
-/** Returns the original result when the transformer fails or returns nothing. */
-export async function applyTransform(
-  result: unknown,
-  transform: Transform | undefined,
-  tool: ToolName,
-  timeoutMs = TRANSFORM_TIMEOUT_MS,
-): Promise<{ readonly result: unknown; readonly problem?: string }> {
-  if (!transform) return { result };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs / 1000} seconds`)), timeoutMs);
-  });
-  try {
-    // `then` also catches what the function throws synchronously.
-    const changed = await Promise.race([Promise.resolve().then(() => transform(result, tool)), tooLong]);
-    return { result: changed ?? result };
-  } catch (error) {
-    const problem = `Your transformer failed on ${tool.server}.${tool.tool}: ${messageOf(error)}. The result is shown as the server sent it.`;
-    return { result, problem };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 export interface ResultLimits extends SaveLimits {
   readonly maxInlineChars: number;
 }
+
+/** A file in the server's result, and its block if the block is nothing else. */
+interface LongFile {
+  readonly found: Found;
+  readonly block?: Block;
+}
+
+/** 64 KiB of base64. A transformer cannot remove files from here on, because their bytes cannot be restored. */
+const LONG_FILE_BYTES = 48 * 1024;
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
@@ -125,6 +123,8 @@ class ResultSaver {
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
   readonly #texts: string[] = [];
+  /** In the summaries of `results.fields`. */
+  readonly #unknownNames = new Set<string>();
 
   constructor(bytes: ByteSaver, limits: ResultLimits, context: ExtractContext) {
     this.#bytes = bytes;
@@ -133,10 +133,48 @@ class ResultSaver {
   }
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown): Promise<Extracted> {
+  async readStructured(value: unknown, sent: readonly LongFile[]): Promise<Extracted> {
     const extracted = await extractFromValue(value, this.#context);
-    this.#bytes.announce([...extracted.values()].flat().filter(isFound));
+    const own = [...extracted.values()].flat().filter(isFound);
+    this.#bytes.announce([...own, ...sent.map(({ found }) => found)]);
     return extracted;
+  }
+
+  /** The long files that the result would become without the transformer. */
+  async findLong({ blocks, structured }: RawResult): Promise<readonly LongFile[]> {
+    const files: LongFile[] = [];
+    for (const block of blocks) {
+      if (block.kind === 'bytes') {
+        const found = this.#readData(block.data, block.block);
+        if (found.kind !== 'problem') files.push({ found, block });
+      } else if (block.kind === 'text') {
+        const pieces = await extractBytes(block.text, this.#context);
+        const founds = isPage(block.text, pieces) ? [] : pieces.filter(isFound);
+        files.push(...founds.map((found) => (pieces.length === 1 ? { found, block } : { found })));
+      }
+    }
+    const own = [...(await extractFromValue(structured, this.#context)).values()].flat();
+    files.push(...own.filter(isFound).map((found) => ({ found })));
+    return files.filter(({ found }) => lengthOf(found) >= LONG_FILE_BYTES);
+  }
+
+  /** Saves the files of the server's result that the transformed result does not have. */
+  async saveLost(sent: readonly LongFile[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
+    const lost: ResultPart[] = [];
+    for (const { found, block } of sent) {
+      if (this.#bytes.known(found)) continue;
+      if (block) lost.push(...(await this.saveBlock(block)));
+      else await this.#saveOwn(found, lost);
+    }
+    if (lost.length === 0) return [];
+    const [files, as] =
+      lost.length === 1
+        ? ['a file', 'Here it is as the server sent it']
+        : [`${lost.length} files`, 'Here they are as the server sent them'];
+    return [
+      problem(`Your transformer left out ${files} of the result of ${server}.${tool}. ${as}:`),
+      ...lost,
+    ];
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -162,7 +200,7 @@ class ResultSaver {
       const shown: string[] = [];
       for (const piece of pieces) {
         if (!isFound(piece)) shown.push(piece);
-        else shown.push(describeInJson(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
+        else shown.push(this.#describe(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
       }
       replaced.set(text, shown.join(''));
     }
@@ -172,6 +210,20 @@ class ResultSaver {
     const json = JSON.stringify(filled, null, 2);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
     return [...own, ...(await this.#saveLongText({ kind: 'text', text: json }))];
+  }
+
+  /** Messages about the rules of `results.fields` that had no effect or not the whole one. */
+  fieldProblems(): readonly string[] {
+    const names = [...this.#unknownNames].map((name) => `{${name}}`).join(', ');
+    const known = SUMMARY_NAMES.map((name) => `{${name}}`).join(', ');
+    const unknown = `The summary names ${names}, which is neither a field beside the bytes nor one of ${known}.`;
+    return [...fieldProblems(this.#context.rules), ...(names === '' ? [] : [unknown])];
+  }
+
+  #describe(saved: Saved, found: Found): string {
+    const summary = found.kind === 'bytes' ? found.summary : undefined;
+    for (const name of unknownNames(summary ?? '')) this.#unknownNames.add(name);
+    return describeInJson(saved, found);
   }
 
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
@@ -212,8 +264,7 @@ class ResultSaver {
       this.#replaced.set(text, describeInJson(saved));
       return [part];
     }
-    // HTML or SVG would break without its images, so it is saved as a whole.
-    if (detectMarkup(text) && founds.every(isInMemory)) {
+    if (isPage(text, pieces)) {
       return this.#saveLongText(block, pieces.map(describePiece).join(''));
     }
     return this.#saveMixedText(block, pieces);
@@ -228,7 +279,7 @@ class ResultSaver {
       else {
         const { part, saved } = await this.#bytes.save(piece, { what: 'data', block: 'file' });
         parts.push(part);
-        shown.push(isJson ? describeInJson(saved, piece) : describeInText(saved, piece));
+        shown.push(isJson ? this.#describe(saved, piece) : describeInText(saved, piece));
       }
     }
     const text = isJson ? formatJson(shown.join('')) : shown.join('');
@@ -245,14 +296,18 @@ class ResultSaver {
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
   async #saveLongText(part: TextPart, shown = part.text): Promise<readonly ResultPart[]> {
     const { text, source } = part;
-    const { extension, types } = detectTextType(text, source?.mimeType);
-    const bytes = new TextEncoder().encode(text);
-    const about = { types: [types[0], 'text/*'], size: bytes.length } as const;
+    const type = detectTextType(text, source?.mimeType);
+    const about = { types: [type.types[0], 'text/*'], size: Buffer.byteLength(text) } as const;
     const refusal = refuseType('rest of this text', about, this.#limits);
     if (refusal) return [{ ...part, text: previewText(shown) }, refusal];
-    const stored = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
+    const stored = await this.#bytes.saveText(text, type, nameFromUri(source?.uri));
     return [stored.kind === 'asset' ? { ...stored, preview: previewText(shown) } : stored];
   }
+}
+
+/** HTML or SVG would break without its images, so it is saved as a whole. */
+function isPage(text: string, pieces: readonly Piece[]): boolean {
+  return detectMarkup(text) !== undefined && pieces.filter(isFound).every(isInMemory);
 }
 
 function isInMemory(found: Found): boolean {

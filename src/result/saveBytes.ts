@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
-import { isAllowedType, listTypes } from '../media/table.ts';
+import { isAllowedType, listTypes, type MediaType } from '../media/table.ts';
 import type {
   Asset,
   AssetBytes,
@@ -21,6 +21,7 @@ import { describeAsset, summarize } from './modelView.ts';
 export interface SpilledFiles {
   holds(path: string, bytes: AssetBytes): Promise<boolean>;
   tail(bytes: SpilledBytes): Promise<Uint8Array>;
+  read(bytes: SpilledBytes): Promise<Uint8Array>;
 }
 
 export interface SaveLimits {
@@ -47,6 +48,8 @@ export class ByteSaver {
   /** By size. */
   #announced: ReadonlyMap<number, readonly Found[]> = new Map();
   readonly #known = new Map<Found, Saved>();
+  /** By path: a transformer may use a file twice, and saving has moved it. */
+  readonly #moved = new Map<string, SavedPart>();
 
   constructor(assets: ResultAssets, files: SpilledFiles, limits: SaveLimits) {
     this.#assets = assets;
@@ -64,14 +67,32 @@ export class ByteSaver {
   }
 
   async save(found: Found, origin: Origin): Promise<SavedPart> {
+    const path = found.kind === 'bytes' && !(found.bytes instanceof Uint8Array) ? found.bytes.path : '';
+    const moved = this.#moved.get(path);
+    if (moved) return moved;
     // Compared before saving, which moves the file.
     const duplicates = await this.#duplicatesOf(found);
     const result = await this.#save(found, origin);
+    if (path !== '' && result.saved.asset) this.#moved.set(path, result);
     for (const duplicate of duplicates) this.#known.set(duplicate, result.saved);
     return result;
   }
 
-  async store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
+  async saveText(
+    text: string,
+    { extension, types: [mimeType] }: MediaType,
+    name: string | undefined,
+  ): Promise<AssetPart | ProblemPart> {
+    const bytes = new TextEncoder().encode(text);
+    const part = await this.#store({ kind: 'file', extension, bytes }, name);
+    if (part.kind !== 'asset') return part;
+    const saved = { size: bytes.length, asset: part.asset, mimeType };
+    for (const duplicate of await this.#duplicatesOf({ kind: 'bytes', bytes }))
+      this.#known.set(duplicate, saved);
+    return part;
+  }
+
+  async #store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
     try {
       const { number, path } = await this.#assets.save(asset);
       // The format of links has names for files only.
@@ -100,7 +121,7 @@ export class ByteSaver {
     const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
     const refusal = refuseType(what, { types: [types[0]], size }, this.#limits);
     if (refusal) return { part: refusal, saved: { size } };
-    const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
+    const part = await this.#store({ kind, extension, bytes }, nameFromUri(clues.uri));
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
   }

@@ -37,7 +37,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
       'vscode-languageserver-textdocument',
     ],
   ],
-  mcpClient: ['base', 'ports', 'result', 'assets', 'mcp', 'node'],
+  mcpClient: ['base', 'ports', 'result', 'assets', 'content', 'mcp', 'node'],
   model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
   loop: ['base', 'ports', 'chat', 'result', 'model', 'node'],
   listener: ['base', 'ports', 'chat', 'loop'],

@@ -6,6 +6,7 @@ import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';
 import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
+import { originalStrings } from '../../result/findBytes.ts';
 import { readToolResult } from '../../result/markdown.ts';
 import { appBlock, fetchApp, type McpApp, withPolicy } from './app.ts';
 
@@ -47,20 +48,8 @@ export async function resultForApp(
  * the spill files are moved.
  */
 export async function restoreForApp(result: unknown, spills: Spills): Promise<unknown> {
-  const found = new Map<string, string>();
-  let left = MAX_RESULT_BYTES;
-  const placeholders = new Set<string>();
-  mapStrings(result, (text) => {
-    if (spills.find(text)) placeholders.add(text);
-    return text;
-  });
-  for (const placeholder of placeholders) {
-    const spill = spills.find(placeholder);
-    const fits = spill?.kind === 'bytes' && spill.size <= left ? spill : undefined;
-    left -= fits?.size ?? 0;
-    found.set(placeholder, (await fits?.original?.().catch(() => '')) ?? '');
-  }
-  return found.size === 0 ? result : mapStrings(result, (text) => found.get(text) ?? text);
+  const originals = await originalStrings(result, spills, MAX_RESULT_BYTES);
+  return mapStrings(result, (text) => originals.get(text) ?? (spills.find(text) ? '' : text));
 }
 
 type ContentBlock = Readonly<Record<string, unknown>>;

@@ -13,6 +13,14 @@ const callTool = (argument: object) =>
   vscode.commands.executeCommand<RunOutcome>('filechat.callTool', argument);
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 
+/** Makes a dictionary of a photo, and drops the files of a tour. */
+const TRANSFORMER = `
+export default ({ content }, { tool }) => {
+  if (tool === 'photo') return { data: content.find((block) => block.type === 'image').data };
+  if (tool === 'tour') return 'No files.';
+};
+`;
+
 suite('a chat in the editor', () => {
   suiteSetup(useSampleServer);
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
@@ -30,6 +38,28 @@ suite('a chat in the editor', () => {
     );
     assert.deepEqual(links, ['image', 'audio', 'file']);
     for (const path of outcome.assets) assert.ok(statSync(inWorkspace(path).fsPath).size > 1000, path);
+  });
+
+  test('the transformer and the fields of the settings apply, and a left out file is kept', async () => {
+    const settings = vscode.workspace.getConfiguration('filechat.results');
+    const set = (name: string, value: unknown) =>
+      settings.update(name, value, vscode.ConfigurationTarget.Global);
+    const module = inWorkspace('transformer.mjs');
+    await vscode.workspace.fs.writeFile(module, new TextEncoder().encode(TRANSFORMER));
+    await set('transformer', module.fsPath);
+    await set('fields', { 'mine.photo': [{ path: 'data', summary: 'A {content_type}, {none}' }] });
+    try {
+      const document = await openChat('transformer.chat.md', '# %% user\n');
+      assert.equal((await callTool({ server: 'mine', tool: 'photo' })).assets.length, 1);
+      assert.match(document.getText(), /"data": "A JPG, \{none\}"\n/);
+      assert.match(document.getText(), /> ⚠ Check filechat\.results\.fields for mine\.photo\. .* \{none\}, /);
+      const { assets } = await callTool({ server: 'mine', tool: 'tour' });
+      assert.ok(assets.length > 0);
+      assert.match(document.getText(), /\nNo files\.\n\n> ⚠ Your transformer left out /);
+    } finally {
+      await set('transformer', undefined);
+      await set('fields', undefined);
+    }
   });
 
   test('a hand-written call runs, and the chat ends with a turn for the user', async () => {

@@ -59,7 +59,8 @@ describe('the npm package', () => {
       [],
     );
     const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
-    for (const path of ['README.md', 'docs/content.md', ...programs, 'dist/content/index.d.ts'])
+    const pages = ['README.md', 'docs/content.md', 'docs/results.md'];
+    for (const path of [...pages, ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });
 

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   type FieldRule,
+  fieldProblems,
   findFields,
   findFieldsInText,
   readFieldRules,
 } from '../../../src/result/findBytes.ts';
-import { applyTransform } from '../../../src/result/process.ts';
 
 describe('a path finds', () => {
   const value = {
@@ -32,6 +32,10 @@ describe('a path finds', () => {
     'constructor.name': '',
     '__proto__.x': '',
     '': '',
+    "$['content']": 'A',
+    '$["pages"][0]["image"].data': 'B',
+    '$..data': '',
+    'pages[?(@.image)].image.data': '',
   };
   for (const [path, expected] of Object.entries(cases)) {
     it(`${path} → ${expected || 'nothing'}`, () => {
@@ -50,6 +54,28 @@ describe('a path finds', () => {
       { data: 'A', declared: 'application/pdf', summary: "Workbook 'Sales' as {type}, {size} {ref} {pages}" },
     ]);
   });
+});
+
+it('a path that is not supported is named', () => {
+  const paths = [
+    '$..image',
+    'pages[?(@.n > 1)].image',
+    'pages[0:2].image',
+    'pages[-1]',
+    "x['a','b']",
+    'a..b',
+    '$',
+  ];
+  const good = ['$.a', 'a[].b', 'a[*]', "a['b c']", '@id', 'a-b.c d'];
+  const problems = fieldProblems([...paths, ...good].map((path) => ({ path })));
+  assert.deepEqual(
+    problems.map((each) => /“(.*)”/.exec(each)?.[1]),
+    paths,
+  );
+  assert.equal(
+    problems[0],
+    'The path “$..image” is not supported. Write names with dots between them and [] for the items of a list, such as pages[].image.',
+  );
 });
 
 describe('in a text that is JSON', () => {
@@ -85,29 +111,4 @@ it('the setting may hold anything', () => {
       readFieldRules({ 's.t': [setting] }, tool);
     }),
   );
-});
-
-describe('the transformer', () => {
-  const tool = { server: 's', tool: 't' };
-  const original = { content: [] };
-  const failed = (reason: string) => ({
-    result: original,
-    problem: `Your transformer failed on s.t: ${reason}. The result is shown as the server sent it.`,
-  });
-  const cases: Readonly<Record<string, [transform: () => unknown, expected: object]>> = {
-    'what it returns is used': [async () => 'other', { result: 'other' }],
-    'it need not be async': [() => 'other', { result: 'other' }],
-    'nothing means no change': [async () => undefined, { result: original }],
-    'a throw is a problem': [
-      () => {
-        throw new Error('no');
-      },
-      failed('no'),
-    ],
-    'a rejection is a problem': [() => Promise.reject(new Error('later')), failed('later')],
-    'silence is a problem': [() => new Promise(() => undefined), failed('it took longer than 0.02 seconds')],
-  };
-  for (const [name, [transform, expected]] of Object.entries(cases)) {
-    it(name, async () => assert.deepEqual(await applyTransform(original, transform, tool, 20), expected));
-  }
 });

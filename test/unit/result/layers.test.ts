@@ -106,6 +106,35 @@ describe('bytes that hide', () => {
       `\`\`\`\n{"pdf_data": "View 'Revenue', 4 bytes", "view_name": "Revenue"}\n\`\`\`\n\n${FILE('pdf')}`,
       { fields: [{ path: 'pdf_data', type: 'pdf', summary: 'View "{view_name}", {size}' }] },
     ],
+    'a summary has the names of the saved file and of the fields beside it': [
+      { content: [text('{"pdf": "AAECAw==", "filename": "Sales Report.pdf", "size": 7, "final": true}')] },
+      `\`\`\`\n{"pdf": "Downloaded PDF 'Sales Report.pdf' (4 bytes). Reference: asset:tool-file-1.pdf, 4 bytes, true", "filename": "Sales Report.pdf", "size": 7, "final": true}\n\`\`\`\n\n${FILE('pdf')}`,
+      {
+        fields: [
+          {
+            path: 'pdf',
+            type: 'pdf',
+            summary:
+              "Downloaded {content_type} '{filename}' ({size_human}). Reference: {artifact_id}, {size} bytes, {final}",
+          },
+        ],
+      },
+    ],
+    'a summary without a name beside the bytes': [
+      { content: [], structuredContent: { pdf: 'AAECAw==' } },
+      `\`\`\`json\n{\n  "pdf": "PDF 'file-1.pdf' application/pdf"\n}\n\`\`\`\n\n${FILE('pdf')}`,
+      { fields: [{ path: 'pdf', type: 'pdf', summary: "{content_type} '{filename}' {type}" }] },
+    ],
+    'an unknown name in a summary stays as it is, and is reported once': [
+      { content: [text('{"a": "AAECAw=="}'), text('{"a": "AAECAw=="}')] },
+      `\`\`\`\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv')}\n\n\`\`\`\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv', 2)}\n\n> ⚠ Check filechat.results.fields for s.t. The summary names {page}, which is neither a field beside the bytes nor one of {kind}, {name}, {filename}, {type}, {content_type}, {size}, {size_human}, {ref}, {artifact_id}.`,
+      { fields: [{ path: 'a', type: 'csv', summary: 'Page {page}' }], tool: { server: 's', tool: 't' } },
+    ],
+    'a path that is not supported is reported': [
+      { content: [text('a')] },
+      '```\na\n```\n\n> ⚠ Check filechat.results.fields for s.t. The path “\\$..image” is not supported. Write names with dots between them and \\[\\] for the items of a list, such as pages\\[\\].image.',
+      { fields: [{ path: '$..image' }], tool: { server: 's', tool: 't' } },
+    ],
     'a field of the settings in structured content': [
       { content: [], structuredContent: { pages: [{ data: 'AAECAw==' }] } },
       `\`\`\`json\n{\n  "pages": [\n    {\n      "data": "(text/csv, 4 bytes, saved as file 1)"\n    }\n  ]\n}\n\`\`\`\n\n${FILE('csv')}`,

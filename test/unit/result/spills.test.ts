@@ -1,51 +1,10 @@
 import assert from 'node:assert/strict';
-import { rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
-import type { NewAsset, Spill, Spills } from '../../../src/ports/results.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
-import { MemoryAssets } from './memoryAssets.ts';
+import { FileSpills, MovingAssets } from './fileSpills.ts';
 import { office, png } from './samples.ts';
-
-/** Strings that were decoded to files while they arrived. */
-class FileSpills implements Spills {
-  readonly #spills = new Map<string, Spill>();
-  readonly #folder: string;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  async put(bytes: Uint8Array, more: { mimeType?: string; original?: () => Promise<string> } = {}) {
-    const path = join(this.#folder, `spill-${Math.random()}`);
-    await writeFile(path, bytes);
-    return this.add({ kind: 'bytes', path, size: bytes.length, head: bytes.subarray(0, 4096), ...more });
-  }
-
-  add(spill: Spill): string {
-    const placeholder = `filechat-spill:${'0123456789abcdef'.repeat(2)}:${this.#spills.size}`;
-    this.#spills.set(placeholder, spill);
-    return placeholder;
-  }
-
-  find(text: string) {
-    return this.#spills.get(text);
-  }
-
-  dispose() {
-    return Promise.resolve();
-  }
-}
-
-/** Moves files away, as the real store does. */
-class MovingAssets extends MemoryAssets {
-  override async save(asset: NewAsset) {
-    if (!(asset.bytes instanceof Uint8Array)) await rename(asset.bytes.path, `${asset.bytes.path}.saved`);
-    return super.save(asset);
-  }
-}
 
 const IMAGE = '![Tool generated image 1](cmdassets/tool-image-1.png)';
 const PICTURE = png(2, 2, Buffer.alloc(20_000, 3));
@@ -146,13 +105,6 @@ describe('strings that were spilled', () => {
       '```json\n{\n  "(image/png, 20057 bytes, saved as image 1)": 1\n}\n```',
       IMAGE,
     ]);
-  });
-
-  it('are found in the output of a transformer', async () => {
-    const structuredContent = { p: await spills.put(PICTURE) };
-    const transform = (result: unknown) => ({ content: [text(`Made: ${JSON.stringify(result)}`)] });
-    const shown = await markdown({ structuredContent }, { transform });
-    assert.match(shown, /Made: \{"structuredContent":\{"p":"\[image 1: see below\]"\}\}/);
   });
 
   it('of a field in the settings are files, whatever they are', async () => {

@@ -1,0 +1,196 @@
+import { messageOf } from '../base/errors.ts';
+import { field, isObject } from '../base/json.ts';
+import { describeSize } from '../base/size.ts';
+import type { Spill, SpilledBytes, Spills } from '../ports/results.ts';
+import type { ToolName } from '../ports/tools.ts';
+import { copyValue } from './copyValue.ts';
+import { originalStrings } from './findBytes.ts';
+
+/** The user's own function, which gets the result before anything else does. */
+export type Transform = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
+
+export interface TransformContext {
+  readonly tool: ToolName;
+  readonly spills?: Spills | undefined;
+  readonly read: (bytes: SpilledBytes) => Promise<Uint8Array>;
+  readonly normalize: Normalize;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Converts a value as `filechat/content` converts the return value of a tool. */
+export type Normalize = (value: unknown) => Promise<{ readonly content: readonly unknown[] }>;
+
+export interface Transformed {
+  readonly result: unknown;
+  /** Whether `result` comes from the transformer. */
+  readonly changed: boolean;
+  readonly problem?: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_REASON_CHARS = 500;
+
+/** Resolves to the result as the server sent it when the transformer fails or returns nothing. */
+export async function applyTransform(
+  result: unknown,
+  transform: Transform,
+  context: TransformContext,
+): Promise<Transformed> {
+  const { tool, timeoutMs = TIMEOUT_MS } = context;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs / 1000} seconds`)), timeoutMs);
+  });
+  try {
+    const changed = await Promise.race([runTransform(result, transform, context), tooLong]);
+    return { result: changed ?? result, changed: changed !== undefined };
+  } catch (error) {
+    const reason = messageOf(error).slice(0, MAX_REASON_CHARS).replace(/\.$/, '');
+    const problem = `Your transformer failed on ${tool.server}.${tool.tool}: ${reason}. The result is shown as the server sent it.`;
+    return { result, changed: false, problem };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** For all long strings of a result, decoded. The rest is given as objects with `read()`. */
+const MAX_GIVEN_BYTES = 64 * 1024 * 1024;
+const MAX_RETURNED_BYTES = 128 * 1024 * 1024;
+
+async function runTransform(
+  result: unknown,
+  transform: Transform,
+  { tool, spills, read, normalize }: TransformContext,
+): Promise<object | undefined> {
+  const originals = await originalStrings(result, spills, MAX_GIVEN_BYTES);
+  const give = (text: string) => {
+    const spill = spills?.find(text);
+    return originals.get(text) ?? (spill ? new LongString(text, spill, read) : text);
+  };
+  // A copy, so that a transformer that changes it and then fails has no effect.
+  const given = copyValue(result, { text: give, bytes: 'refuse' });
+  const returned = await settled(await transform(given, tool));
+  if (returned === undefined || returned === null) return undefined;
+  const isError = !isWhole(returned, given) && field(result, 'isError') === true;
+  const placeholders = new Map([...originals].map(([placeholder, original]) => [original, placeholder]));
+  const changed = await readReturned(returned, {
+    normalize,
+    given,
+    copy: copyWithin(MAX_RETURNED_BYTES, (text) => placeholders.has(text)),
+  });
+  const whole = copyValue(changed, { text: (text) => placeholders.get(text) ?? text, bytes: 'refuse' });
+  return { ...(isError ? { isError } : {}), ...(whole as object) };
+}
+
+/** A string of the result that is too long to be given as one. As text it is a reference, which becomes the file again. */
+class LongString {
+  /** In bytes, decoded. */
+  readonly size: number;
+  readonly mimeType: string | undefined;
+  readonly read: () => Promise<Uint8Array>;
+  readonly #placeholder: string;
+
+  constructor(placeholder: string, spill: Spill, read: TransformContext['read']) {
+    this.#placeholder = placeholder;
+    this.size = spill.size;
+    this.mimeType = spill.kind === 'bytes' ? spill.mimeType : undefined;
+    this.read = async () => {
+      if (spill.kind === 'bytes') return read(spill);
+      throw new Error(
+        spill.kind === 'failed'
+          ? spill.reason
+          : `it has ${describeSize(spill.size)}, more than filechat.results.maxAssetBytes allows`,
+      );
+    };
+  }
+
+  toJSON(): string {
+    return this.#placeholder;
+  }
+
+  toString(): string {
+    return this.#placeholder;
+  }
+}
+
+/** It is easy to forget `await` in a list. */
+async function settled(value: unknown): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value);
+  const content = field(value, 'content');
+  return Array.isArray(content) ? { ...(value as object), content: await Promise.all(content) } : value;
+}
+
+function copyWithin(maxBytes: number, isFree: (text: string) => boolean): (value: unknown) => unknown {
+  let left = maxBytes;
+  const spend = (bytes: number) => {
+    left -= bytes;
+    if (left < 0) throw new Error(`it returned more than ${describeSize(maxBytes)}`);
+  };
+  const text = (value: string) => {
+    if (!isFree(value)) spend(value.length);
+    return value;
+  };
+  return (value) => copyValue(value, { text, spend, bytes: 'keep' });
+}
+
+interface ReturnedContext {
+  readonly normalize: Normalize;
+  /** The server's result. Its blocks are no return values: they are shown as they are, valid or not. */
+  readonly given: unknown;
+  readonly copy: (value: unknown) => unknown;
+}
+
+async function readReturned(value: unknown, context: ReturnedContext): Promise<unknown> {
+  if (isWhole(value, context.given)) {
+    const { content } = value;
+    if (!Array.isArray(content)) return context.copy(value);
+    const rest = context.copy({ ...value, content: undefined }) as object;
+    return { ...rest, content: await readItems(content, context) };
+  }
+  if (isBlock(value)) return { content: [context.copy(value)] };
+  if (Array.isArray(value) && value.some(isBlock)) return { content: await readItems(value, context) };
+  return normalizeValue(value, context);
+}
+
+async function readItems(items: readonly unknown[], context: ReturnedContext): Promise<readonly unknown[]> {
+  const blocks: unknown[] = [];
+  const given = new Set(listOf(field(context.given, 'content')));
+  // Sequential, so that only one large file at a time is in memory beside its base64.
+  for (const item of items) {
+    if (isBlock(item) || given.has(item)) blocks.push(context.copy(item));
+    else blocks.push(...(await normalizeValue(item, context)).content);
+  }
+  return blocks;
+}
+
+/** A path may come from the server, so it is never followed. */
+function normalizeValue(value: unknown, { copy, normalize }: ReturnedContext): ReturnType<Normalize> {
+  if (listOf(value).some((each) => field(each, 'type') === 'file' && field(each, 'path') !== undefined))
+    throw new Error('it returned the path of a file. Return the bytes of the file instead');
+  return normalize(copy(value));
+}
+
+function isWhole(value: unknown, given: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false;
+  return value === given || Array.isArray(value['content']) || isObject(value['structuredContent']);
+}
+
+/** The fields that make an object a block of MCP if they hold something else than bytes. */
+const BLOCK_FIELDS: ReadonlyMap<unknown, string> = new Map([
+  ['text', 'text'],
+  ['image', 'data'],
+  ['audio', 'data'],
+  ['resource', 'resource'],
+  ['resource_link', 'uri'],
+]);
+
+function isBlock(value: unknown): boolean {
+  const key = BLOCK_FIELDS.get(field(value, 'type'));
+  const content = key === undefined ? undefined : field(value, key);
+  const data = key === 'resource' ? (field(content, 'blob') ?? content) : content;
+  return data !== undefined && !ArrayBuffer.isView(data) && !(data instanceof ArrayBuffer);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
