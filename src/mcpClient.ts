@@ -3,6 +3,7 @@ import { fileHolds } from './assets/folderIndex.ts';
 import { unlessAborted } from './base/async.ts';
 import { defined, field, mapStrings } from './base/json.ts';
 import { showWithResult } from './mcp/apps/result.ts';
+import type { ToolSettings } from './mcp/config/toolSettings.ts';
 import type { CallContext, Connection } from './mcp/connection/connection.ts';
 import {
   collectPrompts,
@@ -26,15 +27,8 @@ import type {
   ResourceName,
   ServerHost,
 } from './ports/servers.ts';
-import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
-import type { FieldRule } from './result/findBytes.ts';
-import {
-  DEFAULT_LIMITS,
-  processResult,
-  type ResultLimits,
-  type ResultOptions,
-  type Transform,
-} from './result/process.ts';
+import type { ToolCall, ToolCallOptions, ToolList } from './ports/tools.ts';
+import { DEFAULT_LIMITS, processResult, type ResultLimits, type ResultOptions } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
 
 export type { AppResult, AppSink } from './mcp/apps/result.ts';
@@ -56,11 +50,6 @@ const SPILLED_FILES: SpilledFiles = {
   holds: fileHolds,
   tail: ({ path, size }) => readTail(path, size, TAIL_BYTES),
 };
-
-export interface ToolSettings {
-  readonly fields?: ((tool: ToolName) => readonly FieldRule[]) | undefined;
-  readonly transform?: Transform | undefined;
-}
 
 export interface ClientOptions extends PoolOptions {
   readonly limits?: () => ResultLimits;
