@@ -69,13 +69,14 @@ const PREFIX = 'filechat.';
 
 /**
  * The settings in a JSON object, by their names without the prefix. Names may have it, and may be nested:
- * `{ "results": { "maxInlineChars": … } }`. Every unknown name and every invalid value becomes a problem.
+ * `{ "results": { "maxInlineChars": … } }`. Unknown names and invalid values become problems.
  */
 export function readSettingsObject(json: unknown): {
   readonly values: Readonly<Record<string, unknown>>;
   readonly problems: readonly string[];
 } {
   const values = new Map<string, unknown>();
+  const unknown: string[] = [];
   const problems: string[] = [];
   if (!isObject(json)) {
     return { values: {}, problems: ['The settings must be an object: { "maxSteps": 10, … }.'] };
@@ -83,13 +84,19 @@ export function readSettingsObject(json: unknown): {
   for (const [written, value] of flatten(json)) {
     const name = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written;
     if (!isSettingName(name)) {
-      problems.push(`Unknown setting “${written}”. The settings are ${settingNames().join(', ')}.`);
+      unknown.push(`“${written}”`);
       continue;
     }
     const expected = settingProblem(name, value);
     if (expected !== undefined) problems.push(`The setting “${written}” must be ${expected}.`);
     if (values.has(name)) problems.push(`The setting “${written}” is there twice. Remove one of them.`);
     values.set(name, value);
+  }
+  if (unknown.length > 0) {
+    const names = settingNames().join(', ');
+    problems.push(
+      `Unknown ${unknown.length === 1 ? 'setting' : 'settings'} ${unknown.join(', ')}. The settings are ${names}.`,
+    );
   }
   return { values: Object.fromEntries(values), problems };
 }

@@ -79,6 +79,7 @@ describe('an object of settings', () => {
     [{ maxStep: 1 }, /^Unknown setting “maxStep”\. The settings are mcpServers, timeoutSeconds, /],
     [{ 'editor.fontSize': 1 }, /^Unknown setting “editor\.fontSize”/],
     [{ results: { maxInline: 1 } }, /^Unknown setting “results\.maxInline”/],
+    [{ a: 1, results: { b: 1 } }, /^Unknown settings “a”, “results\.b”\. The settings are/],
     [{ results: 1 }, /^Unknown setting “results”/],
     [JSON.parse('{"__proto__":1}'), /^Unknown setting “__proto__”/],
     [{ constructor: 1 }, /^Unknown setting “constructor”/],
