@@ -175,56 +175,56 @@ suite('a chat in the editor', () => {
 
 suite('the same results in the editor and on the command line', () => {
   const corpus = (side: string) => inWorkspace('corpus', side).fsPath;
+  const node = process.env['FILECHAT_SUITE_NODE'] ?? 'node';
+  const dist = realpathSync(inWorkspace('..', 'dist').fsPath);
+  const server = { node, file: join(dist, '../test/integration/fixtures/corpus-server.ts') };
   const written: string[] = [];
 
   suiteTeardown(async () => {
     for (const name of written) await setSetting(name, undefined);
+    await useSampleServer();
   });
 
-  test('every result of the corpus gives the same chat and the same files', async () => {
-    const node = process.env['FILECHAT_SUITE_NODE'] ?? 'node';
-    const dist = realpathSync(inWorkspace('..', 'dist').fsPath);
-    const server = { node, file: join(dist, '../test/integration/fixtures/corpus-server.ts') };
-    const ours = writeCorpus(corpus('editor'), server);
-    const settings = { ...ours.settings, 'results.transformer': ours.transformer };
-    for (const [name, value] of Object.entries(settings)) {
+  async function runInEditor(): Promise<void> {
+    const { chat, transformer, settings } = writeCorpus(corpus('editor'), server);
+    for (const [name, value] of Object.entries({ ...settings, 'results.transformer': transformer })) {
       await setSetting(name, value);
       written.push(name);
     }
-    const uri = vscode.Uri.file(ours.chat);
+    const uri = vscode.Uri.file(chat);
     await vscode.commands.executeCommand('filechat.run', { uri });
     await callTool({ uri, server: 'corpus', tool: 'item', arguments: LAST_ITEM });
     await (await vscode.workspace.openTextDocument(uri)).save();
+  }
 
-    const theirs = writeCorpus(corpus('cli'), server);
-    const { approve, timeoutSeconds, mcpServers, ...results } = theirs.settings;
+  async function runOnCommandLine(): Promise<void> {
+    const { chat, settings } = writeCorpus(corpus('cli'), server);
+    const { approve, timeoutSeconds, mcpServers, ...results } = settings;
     const nested = Object.entries(results).map(([name, value]) => [name.replace('results.', ''), value]);
     const file = join(corpus('cli'), 'settings.json');
-    writeFileSync(
-      file,
-      JSON.stringify({
-        'filechat.approve': approve,
-        'filechat.timeoutSeconds': timeoutSeconds,
-        mcpServers,
-        results: { ...Object.fromEntries(nested), transformer: 'transformer.mjs' },
-      }),
-    );
-    const cli = inWorkspace('..', 'dist', 'cli.js').fsPath;
-    const filechat = async (...args: string[]) =>
-      promisify(execFile)(node, [cli, ...args, '--settings', file], { maxBuffer: 1e8 });
-    await filechat('run', theirs.chat).catch((error: { readonly code: number }) =>
-      assert.equal(error.code, 1),
-    );
-    await filechat('call', 'corpus.item', '--args', JSON.stringify(LAST_ITEM), '--chat', theirs.chat);
+    const json = {
+      'filechat.approve': approve,
+      'filechat.timeoutSeconds': timeoutSeconds,
+      mcpServers,
+      results: { ...Object.fromEntries(nested), transformer: 'transformer.mjs' },
+    };
+    writeFileSync(file, JSON.stringify(json));
+    const filechat = (...args: string[]) =>
+      promisify(execFile)(node, [join(dist, 'cli.js'), ...args, '--settings', file], { maxBuffer: 1e8 });
+    // One of the results is an error.
+    await assert.rejects(filechat('run', chat), { code: 1 });
+    await filechat('call', 'corpus.item', '--args', JSON.stringify(LAST_ITEM), '--chat', chat);
+  }
 
+  test('every result of the corpus gives the same chat and the same files', async function () {
+    this.timeout(60_000);
+    await Promise.all([runInEditor(), runOnCommandLine()]);
     const expected = readCorpus(corpus('editor'));
     const actual = readCorpus(corpus('cli'));
     assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort());
     for (const [name, content] of Object.entries(expected)) assert.equal(actual[name], content, name);
     assert.ok(Object.keys(expected).length > 25);
-    assert.equal(
-      [...(expected['text'] ?? '').matchAll(/^# %% tool corpus\.item c\d+$/gm)].length,
-      CORPUS.length,
-    );
+    const results = (expected['text'] ?? '').matchAll(/^# %% tool corpus\.item c\d+$/gm);
+    assert.equal([...results].length, CORPUS.length);
   });
 });
