@@ -4,6 +4,7 @@ import { fileHolds } from './assets/folderIndex.ts';
 import { unlessAborted } from './base/async.ts';
 import { defined, field, mapStrings } from './base/json.ts';
 import { showWithResult } from './mcp/apps/result.ts';
+import type { ToolSettings } from './mcp/config/toolSettings.ts';
 import type { CallContext, Connection } from './mcp/connection/connection.ts';
 import {
   collectPrompts,
@@ -27,15 +28,13 @@ import type {
   ResourceName,
   ServerHost,
 } from './ports/servers.ts';
-import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
-import type { FieldRule } from './result/findBytes.ts';
+import type { ToolCall, ToolCallOptions, ToolList } from './ports/tools.ts';
 import {
   DEFAULT_LIMITS,
   processResult,
   type ResultLimits,
   type ResultOptions,
   type ResultPorts,
-  type Transform,
 } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
 
@@ -64,11 +63,6 @@ const SPILLED_FILES: SpilledFiles = {
   tail: ({ path, size }) => readTail(path, size, TAIL_BYTES),
   read: ({ path }) => readFile(path),
 };
-
-export interface ToolSettings {
-  readonly fields?: ((tool: ToolName) => readonly FieldRule[]) | undefined;
-  readonly transform?: Transform | undefined;
-}
 
 export interface ClientOptions extends PoolOptions {
   readonly limits?: () => ResultLimits;

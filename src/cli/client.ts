@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../base/errors.ts';
+import { defined } from '../base/json.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
 import { withEnvFile } from '../mcp/config/envFile.ts';
 import { type ResolvedServer, resolveInputs } from '../mcp/config/inputs.ts';
-import { readServersFile } from '../mcp/config/servers.ts';
+import { readServers as readServerSettings, readServersFile } from '../mcp/config/servers.ts';
 import type { ServerConfig } from '../mcp/config/types.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
 import type { Authorize } from '../mcp/oauth/authorizations.ts';
@@ -14,22 +15,22 @@ import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
 import { McpClient } from '../mcpClient.ts';
 import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
-import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
+import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import { type CliSettings, limitsOf, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
 import type { CliContext, Work } from './usage.ts';
 
-const TIMEOUT_MS = 60_000;
-/** A script cannot try again, so a reply waits until every server has listed its tools or failed. */
-export const MAX_LIST_MS = 5 * TIMEOUT_MS;
+interface ClientDeps {
+  readonly command: Work;
+  readonly settings: CliSettings;
+  readonly context: CliContext;
+}
 
 /** The MCP client for one command. Credentials are kept in memory for as long as it runs. */
-export function createMcpClient(
-  servers: ReadonlyMap<string, ResolvedServer>,
-  command: Work,
-  context: CliContext,
-): McpClient {
+export function createMcpClient(servers: ReadonlyMap<string, ResolvedServer>, deps: ClientDeps): McpClient {
+  const { settings, context } = deps;
   const credentials = new Map<string, string>();
   const store = {
     get: async (key: string) => credentials.get(key),
@@ -38,59 +39,66 @@ export function createMcpClient(
   };
   const open = (url: URL, server: string) =>
     context.err(`The server ${server} asks you to sign in. Open this address in a browser:\n${url.href}`);
+  const clientMetadataUrl = settings['oauth.clientMetadataUrl'].trim() || undefined;
   const authorize: Authorize = async (config, server, onAsk) =>
     new RemoteAuthorization({
       server,
       serverUrl: config.url,
       store,
       browser: new LoopbackBrowser({ open }),
-      settings: config.oauth,
+      settings: { ...defined({ clientMetadataUrl }), ...config.oauth },
       onAsk,
     });
   const options = {
     servers: async () => new Map([...servers].map(([name, { config }]) => [name, config])),
     resolve: async (name: string, config: ServerConfig) => servers.get(name) ?? { config, secrets: [] },
     log: { info: () => {}, warn: context.err, error: () => {} },
-    timeoutMs: () => TIMEOUT_MS,
+    timeoutMs: () => settings.timeoutSeconds * 1000,
+    limits: () => limitsOf(settings),
+    settings: () => toolSettingsOf(settings),
     clientInfo: { name: 'filechat', version: context.version },
-    requests: requestsFor(command, context),
+    requests: requestsFor(deps),
     // Without a terminal the user cannot sign in.
     ...(context.ask ? { authorize } : {}),
   };
   return new McpClient(options);
 }
 
-function requestsFor(command: Work, context: CliContext): ServerRequests {
+function requestsFor({ command, settings, context }: ClientDeps): ServerRequests {
   if (command.kind === 'tools') return {};
   const folders = new Set([dirname(resolve(command.chat)), ...(command.root ? [resolve(command.root)] : [])]);
   return terminalRequests({
-    approve: command.kind === 'run' ? command.approve : 'ask',
+    approve: command.kind === 'run' ? settings.approve : 'ask',
     roots: [...folders].map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
     err: context.err,
     ask: context.ask,
-    ...(command.kind === 'run' ? { modelFor: (chat) => modelFor(command, chat, context) } : {}),
+    ...(command.kind === 'run' ? { modelFor: (chat) => modelFor(command, chat, { settings, context }) } : {}),
   });
 }
 
 async function modelFor(
   command: Extract<Work, { kind: 'run' }>,
   chat: string | undefined,
-  context: CliContext,
+  { settings, context }: Pick<ClientDeps, 'settings' | 'context'>,
 ): Promise<ChatModel> {
-  const finder = await createModelFinder(command.models, context);
+  const finder = await createModelFinder(command.models, settings, context);
   const text = await readFile(chat ?? command.chat, 'utf8');
   return finder.find(command.model ?? readSettings(parseChat(text)).settings.model);
 }
 
-/** `${workspaceFolder}` is the folder of the file, or the parent of `.vscode/`. */
+/** The servers of a file, or those of the settings. `${workspaceFolder}` is the folder of the file, or the parent of `.vscode/`. */
 export async function readServers(
   path: string | undefined,
+  settings: CliSettings,
   { err }: Pick<CliContext, 'err'>,
 ): Promise<ReadonlyMap<string, ResolvedServer>> {
-  if (path === undefined) return new Map();
-  const folder = dirname(resolve(path));
+  const folder = path === undefined ? settings.folder : dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
-  const read = readServersFile(await readFile(path, 'utf8'), { workspaceFolder, env: process.env });
+  const expansion = { workspaceFolder, env: process.env };
+  const read =
+    path === undefined
+      ? readServerSettings(settings.mcpServers, expansion)
+      : readServersFile(await readFile(path, 'utf8'), expansion);
   for (const problem of read.problems) err(problem);
   const servers = new Map<string, ResolvedServer>();
   for (const [name, config] of read.servers) {
@@ -105,7 +113,7 @@ export async function readServers(
       err(`MCP server ${JSON.stringify(name)} is left out: ${messageOf(error)}`);
     }
   }
-  if (servers.size === 0) throw new Error(`${path} has no valid server.`);
+  if (path !== undefined && servers.size === 0) throw new Error(`${path} has no valid server.`);
   return servers;
 }
 
@@ -121,15 +129,16 @@ function toVariable(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 }
 
-/** The models of a file, with keys from the environment. */
+/** The models of a file, or those of the settings, with keys from the environment. */
 export async function createModelFinder(
   path: string | undefined,
+  settings: CliSettings,
   { err }: Pick<CliContext, 'err'>,
 ): Promise<ModelFinder> {
-  const models = path === undefined ? new Map<string, ModelConfig>() : await readModels(path, err);
+  const models = path === undefined ? readModelSettings(settings.models).models : await readModels(path, err);
   return new ModelFinder({
     models: () => models,
-    defaultModel: () => undefined,
+    defaultModel: () => settings.defaultModel.trim() || undefined,
     keyFor: async (config) => envKey(config, process.env),
     keyHint: ({ name }) => `Set FILECHAT_KEY_${toVariable(name)} in the environment.`,
   });

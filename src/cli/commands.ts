@@ -11,26 +11,29 @@ import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
-import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
+import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
+import type { McpClient } from '../mcpClient.ts';
 import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-import { createMcpClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
+import { createMcpClient, createModelFinder, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
+import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
 import { type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
-  if (command.servers === undefined && (await callsTools(command))) {
+  const settings = await readCliSettings(command);
+  const servers = await readServers(command.servers, settings, context);
+  if (command.servers === undefined && servers.size === 0 && (await callsTools(command))) {
     throw new UsageError('The chat calls tools: --servers mcp.json is missing.');
   }
-  const servers = await readServers(command.servers, context);
-  const client = createMcpClient(servers, command, context);
+  const client = createMcpClient(servers, { command, settings, context });
   try {
     if (command.kind === 'tools') return await listTools(client, context);
-    return await runChat({ command, client, context, servers: [...servers.keys()] });
+    return await runChat({ command, client, settings, context, servers: [...servers.keys()] });
   } finally {
     await client.dispose();
   }
@@ -57,14 +60,16 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
 interface ChatDeps {
   readonly command: Exclude<Work, { kind: 'tools' }>;
   readonly client: McpClient;
+  readonly settings: CliSettings;
   readonly context: CliContext;
   /** The names of the configured servers. */
   readonly servers: readonly string[];
 }
 
 async function runChat(deps: ChatDeps): Promise<0 | 1> {
-  const { command, context } = deps;
-  const audit = command.audit ? new AuditFile({ path: command.audit, onFailure: context.err }) : undefined;
+  const { command, settings, context } = deps;
+  const auditPath = command.audit ?? settings.auditPath;
+  const audit = auditPath ? new AuditFile({ path: auditPath, onFailure: context.err }) : undefined;
   const document = await FileDocument.open(command.chat, { orCreate: command.kind === 'call' });
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
@@ -92,27 +97,30 @@ async function createListener(
   document: FileDocument,
   audit: Audit | undefined,
 ): Promise<ChatListener> {
-  const { command, client, context, servers } = deps;
+  const { command, client, settings, context, servers } = deps;
   const folder = dirname(document.path);
   // Without the current folder: running an untrusted chat must not expose its files.
   const roots = command.root === undefined ? [folder] : [folder, command.root];
   const places = { chat: document.path, text: () => document.text(), assetsIn: folder, folders: roots };
-  const tools = withBuiltInTools(client, {
+  const offered = withBuiltInTools(client, {
     placesOf: () => places,
-    isOffered: () => !servers.includes(BUILT_IN_SERVER),
+    isOffered: () => settings.builtInTools && !servers.includes(BUILT_IN_SERVER),
   });
+  const tools = withSwitches(offered, () => settings.disabledTools);
   return new ChatListener({
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(command.approve, context),
+    consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(settings.approve, context),
     conversation:
       command.kind === 'call'
         ? undefined
         : await createConversation(command, { ...deps, tools, folder, roots }),
     chat: document.path,
     audit,
-    files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
+    isSwitchedOff: (tool) => isSwitchedOff(settings.disabledTools, tool),
+    reviewResults: () => settings.reviewResults,
+    files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => limitsOf(settings) })),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
     batchMs: BATCH_MS,
@@ -135,11 +143,12 @@ async function createConversation(
     tools,
     folder,
     roots,
+    settings,
     context,
     servers,
   }: ChatDeps & { readonly tools: ToolHost; readonly folder: string; readonly roots: readonly string[] },
 ): Promise<ChatConversation> {
-  const finder = await createModelFinder(command.models, context);
+  const finder = await createModelFinder(command.models, settings, context);
   let model: ChatModel | undefined;
   return new ChatConversation({
     findModel: async (name) => {
@@ -149,10 +158,12 @@ async function createConversation(
     tools,
     attachments: chatAttachments({ folder, roots }),
     readAgent: (name) => readAgentFile(name, roots),
-    maxSteps: () => command.maxSteps,
+    maxSteps: () => settings.maxSteps,
+    sendImages: () => settings['results.sendImagesToModel'],
     // The tour calls only tools of configured servers.
-    servers: async () => (model?.provider === 'tour' ? servers : withBuiltInServer(servers, folder)),
-    maxListMs: MAX_LIST_MS,
+    servers: async () =>
+      model?.provider === 'tour' || !settings.builtInTools ? servers : withBuiltInServer(servers, folder),
+    maxListMs: maxListMs(settings),
   });
 }
 

@@ -1,19 +1,21 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
+import { SETTINGS, type SettingValues, settingProblem } from '../base/settings.ts';
 import { BUILT_IN_SERVER } from '../catalog/tools/builtIn.ts';
 
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
-import type { Approval, ToolName } from '../ports/tools.ts';
+import type { ToolName } from '../ports/tools.ts';
 
 export const USAGE = `Usage:
   filechat tools --servers mcp.json
       Lists the tools of all servers.
   filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
-                [--audit FILE]
+                [--audit FILE] [--timeout SECONDS] [--settings FILE]
       Calls a tool and writes the call, its result and its files into the chat. The tools filechat.list_assets,
       filechat.read_asset and filechat.search_chats are always there and need no --servers.
   filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
-               [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR] [--audit FILE]
+               [--approve ask|auto-readonly|auto] [--max-steps N] [--images auto|always|never]
+               [--root DIR] [--audit FILE] [--timeout SECONDS] [--settings FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
       a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
 
@@ -22,6 +24,10 @@ export const USAGE = `Usage:
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
   An env value or header may be \${input:ID}, which is FILECHAT_INPUT_ID of the environment. FILE of --audit gets a
   line for every call: when, with which consent, how large, and with what outcome, but no contents.
+  FILE of --settings is a JSON object with settings of the editor, with or without the prefix “filechat.”, such as
+  { "timeoutSeconds": 120, "results": { "fields": { … }, "transformer": "./transformer.mjs" } }. Paths in it are
+  relative to it, and options on the command line take precedence. “auditLog” writes audit.jsonl beside it.
+  --timeout is the time without progress before a call fails; --images says whether the model gets images.
   models.json is { "models": { "NAME": { "provider": "…", "model": "…", "baseUrl": "…" } } }; NAME may also be
   provider/model, such as anthropic/MODEL. Keys are in the environment: FILECHAT_KEY_NAME, else ANTHROPIC_API_KEY,
   OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. Without any model a local Ollama or LM Studio is used, else the
@@ -38,18 +44,20 @@ export type Command =
       readonly kind: 'run';
       readonly model: string | undefined;
       readonly models: string | undefined;
-      readonly approve: Approval;
-      readonly maxSteps: number;
     });
 
 export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
 
 interface ChatOptions {
   readonly chat: string;
-  /** Optional for built-in tools and for chats without tool calls. */
+  /** Optional for built-in tools, for chats without tool calls, and beside a file of settings. */
   readonly servers: string | undefined;
   readonly root: string | undefined;
   readonly audit: string | undefined;
+  /** The path of a file of settings. */
+  readonly settings: string | undefined;
+  /** Settings that are given as options, which take precedence over the file. */
+  readonly overrides: Partial<SettingValues>;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -66,6 +74,9 @@ const OPTIONS = {
   'max-steps': { type: 'string' },
   root: { type: 'string' },
   audit: { type: 'string' },
+  settings: { type: 'string' },
+  timeout: { type: 'string' },
+  images: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -77,35 +88,35 @@ export function readCommand(argv: readonly string[]): Command {
   if (values.version) return { kind: 'version' };
   const extra = command === 'tools' ? operand : rest[0];
   if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`);
-  const places = () => ({
+  const common = () => ({
     root: values.root === undefined ? undefined : needed(values.root, '--root DIR'),
     audit: values.audit === undefined ? undefined : needed(values.audit, '--audit FILE'),
+    settings: values.settings === undefined ? undefined : needed(values.settings, '--settings FILE'),
+    overrides: readOverrides(values),
   });
   switch (command) {
     case 'tools':
       return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
     case 'call': {
       const name = readName(needed(operand, 'SERVER.TOOL'));
-      const isBuiltIn = name.server === BUILT_IN_SERVER && values.servers === undefined;
+      const isOptional = name.server === BUILT_IN_SERVER || values.settings !== undefined;
       return {
         kind: 'call',
         ...name,
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
-        servers: isBuiltIn ? undefined : needed(values.servers, '--servers mcp.json'),
-        ...places(),
+        servers: isOptional ? values.servers : needed(values.servers, '--servers mcp.json'),
+        ...common(),
       };
     }
     case 'run':
       return {
         kind: 'run',
         chat: needed(operand, 'FILE'),
-        approve: readApproval(values.approve ?? 'ask'),
-        maxSteps: readSteps(values['max-steps']),
         servers: values.servers,
         model: values.model,
         models: values.models,
-        ...places(),
+        ...common(),
       };
     default:
       throw new UsageError(command === undefined ? 'A command is missing.' : `Unknown command “${command}”.`);
@@ -137,18 +148,23 @@ function readArgs(text: string): Arguments {
   return read.value;
 }
 
-function readApproval(text: string): Approval {
-  if (text === 'ask' || text === 'auto-readonly' || text === 'auto') return text;
-  throw new UsageError('--approve must be ask, auto-readonly or auto.');
-}
+const OPTIONS_OF_SETTINGS = {
+  approve: 'approve',
+  'max-steps': 'maxSteps',
+  timeout: 'timeoutSeconds',
+  images: 'results.sendImagesToModel',
+} as const;
 
-const DEFAULT_MAX_STEPS = 25;
-
-function readSteps(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_MAX_STEPS;
-  const steps = Number(text);
-  if (Number.isInteger(steps) && steps > 0) return steps;
-  throw new UsageError('--max-steps must be a whole number above 0.');
+function readOverrides(options: Readonly<Record<string, unknown>>): Partial<SettingValues> {
+  const given = Object.entries(OPTIONS_OF_SETTINGS).flatMap(([option, name]) => {
+    const text = options[option];
+    if (text === undefined) return [];
+    const value = SETTINGS[name].type === 'string' ? text : Number(text);
+    const expected = settingProblem(name, value);
+    if (expected !== undefined) throw new UsageError(`--${option} must be ${expected}.`);
+    return [[name, value]];
+  });
+  return Object.fromEntries(given);
 }
 
 /** Resolves to undefined when the user or the signal ends the question without an answer. */

@@ -1,6 +1,7 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { defined, field, mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
+import { SETTINGS } from '../base/settings.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
 import type {
@@ -42,7 +43,10 @@ import { applyTransform, type Normalize, type Transform, type Transformed } from
 
 export type { Transform } from './transform.ts';
 
-export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
+export const DEFAULT_LIMITS: ResultLimits = {
+  maxInlineChars: SETTINGS['results.maxInlineChars'].default,
+  maxAssetBytes: SETTINGS['results.maxAssetBytes'].default,
+};
 
 export interface ResultOptions {
   readonly limits?: ResultLimits | undefined;

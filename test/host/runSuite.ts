@@ -35,7 +35,12 @@ export async function runHostSuite(vsix: string, words: readonly string[]): Prom
     vsix,
     entry: await bundleSuite(bundle.path),
     folder: cleanup.adopt(createWorkspace(), (copy) => copy.dispose()).folder,
-    env: { FILECHAT_SUITE_RESULTS: resultsFile, FILECHAT_SUITE_WORDS: JSON.stringify(words) },
+    env: {
+      FILECHAT_SUITE_RESULTS: resultsFile,
+      FILECHAT_SUITE_WORDS: JSON.stringify(words),
+      // The `node` of the host's path may be too old for the servers of the tests.
+      FILECHAT_SUITE_NODE: process.execPath,
+    },
   };
   const vscode = await chooseVscode();
   const log = await timed(`The host suite has run in the ${vscode.kind}`, () =>

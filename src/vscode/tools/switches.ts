@@ -1,33 +1,17 @@
 import * as vscode from 'vscode';
 import { type BuiltInOptions, withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
+import { isSwitchedOff, switchTool, withSwitches } from '../../mcp/pool/switchedTools.ts';
 import type { ToolHost, ToolName } from '../../ports/tools.ts';
 import { disabledTools } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withEditorTools } from './editorTools.ts';
-import { isSwitchedOff, switchTool, withoutSwitchedOff } from './switchedTools.ts';
 
 const CHANGE = vscode.l10n.t('Open the Setting');
 
 /** The tools that chats may call: those of MCP servers, Filechat's own and VS Code's, unless switched off. */
 export function chatTools(servers: ToolHost, builtIns: BuiltInOptions): ToolHost {
-  return withSwitches(withEditorTools(withBuiltInTools(servers, builtIns)));
-}
-
-function withSwitches(host: ToolHost): ToolHost {
-  return {
-    async listTools(server, signal) {
-      return withoutSwitchedOff(await host.listTools(server, signal), disabledTools());
-    },
-    async callTool(call, options) {
-      if (!isEnabled(call)) {
-        throw new Error(
-          `The tool ${renderToolName(call)} is switched off. Switch it on in the Filechat view, or in the setting filechat.disabledTools.`,
-        );
-      }
-      return host.callTool(call, options);
-    },
-  };
+  return withSwitches(withEditorTools(withBuiltInTools(servers, builtIns)), disabledTools);
 }
 
 export function isEnabled(tool: ToolName): boolean {

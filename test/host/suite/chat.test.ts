@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
-import { suite, suiteSetup, teardown, test } from 'mocha';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
+import { CORPUS, LAST_ITEM, readCorpus, writeCorpus } from '../../integration/fixtures/corpus.ts';
+import { setSetting } from './kit/liveModel.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CALL = (tool: string, json = '{}') => `\`\`\`tool_call mine.${tool}\n${json}\n\`\`\`\n`;
@@ -196,5 +200,61 @@ suite('a chat in the editor', () => {
     assert.match(document.getText(), /> ⚠ There is no server evil\./);
     assert.equal(readdirSync(inWorkspace().fsPath).includes('owned'), false);
     await vscode.workspace.fs.delete(settings);
+  });
+});
+
+suite('the same results in the editor and on the command line', () => {
+  const corpus = (side: string) => inWorkspace('corpus', side).fsPath;
+  const node = process.env['FILECHAT_SUITE_NODE'] ?? 'node';
+  const dist = realpathSync(inWorkspace('..', 'dist').fsPath);
+  const server = { node, file: join(dist, '../test/integration/fixtures/corpus-server.ts') };
+  const written: string[] = [];
+
+  suiteTeardown(async () => {
+    for (const name of written) await setSetting(name, undefined);
+    await useSampleServer();
+  });
+
+  async function runInEditor(): Promise<void> {
+    const { chat, transformer, settings } = writeCorpus(corpus('editor'), server);
+    for (const [name, value] of Object.entries({ ...settings, 'results.transformer': transformer })) {
+      await setSetting(name, value);
+      written.push(name);
+    }
+    const uri = vscode.Uri.file(chat);
+    await vscode.commands.executeCommand('filechat.run', { uri });
+    await callTool({ uri, server: 'corpus', tool: 'item', arguments: LAST_ITEM });
+    await (await vscode.workspace.openTextDocument(uri)).save();
+  }
+
+  async function runOnCommandLine(): Promise<void> {
+    const { chat, settings } = writeCorpus(corpus('cli'), server);
+    const { approve, timeoutSeconds, mcpServers, ...results } = settings;
+    const nested = Object.entries(results).map(([name, value]) => [name.replace('results.', ''), value]);
+    const file = join(corpus('cli'), 'settings.json');
+    const json = {
+      'filechat.approve': approve,
+      'filechat.timeoutSeconds': timeoutSeconds,
+      mcpServers,
+      results: { ...Object.fromEntries(nested), transformer: 'transformer.mjs' },
+    };
+    writeFileSync(file, JSON.stringify(json));
+    const filechat = (...args: string[]) =>
+      promisify(execFile)(node, [join(dist, 'cli.js'), ...args, '--settings', file], { maxBuffer: 1e8 });
+    // One of the results is an error.
+    await assert.rejects(filechat('run', chat), { code: 1 });
+    await filechat('call', 'corpus.item', '--args', JSON.stringify(LAST_ITEM), '--chat', chat);
+  }
+
+  test('every result of the corpus gives the same chat and the same files', async function () {
+    this.timeout(60_000);
+    await Promise.all([runInEditor(), runOnCommandLine()]);
+    const expected = readCorpus(corpus('editor'));
+    const actual = readCorpus(corpus('cli'));
+    assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort());
+    for (const [name, content] of Object.entries(expected)) assert.equal(actual[name], content, name);
+    assert.ok(Object.keys(expected).length > 25);
+    const results = (expected['text'] ?? '').matchAll(/^# %% tool corpus\.item c\d+$/gm);
+    assert.equal([...results].length, CORPUS.length);
   });
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { ToolSettings } from '../../../src/mcpClient.ts';
+import type { ToolSettings } from '../../../src/mcp/config/toolSettings.ts';
 import { readFieldRules } from '../../../src/result/findBytes.ts';
 import type { Transform } from '../../../src/result/transform.ts';
 import { temporaryFolder } from '../../kit/folder.ts';

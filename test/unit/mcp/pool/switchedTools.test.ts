@@ -5,7 +5,7 @@ import {
   type Switched,
   switchTool,
   withoutSwitchedOff,
-} from '../../../../src/vscode/tools/switchedTools.ts';
+} from '../../../../src/mcp/pool/switchedTools.ts';
 
 const BARS = { server: 'charts', tool: 'bars' };
 

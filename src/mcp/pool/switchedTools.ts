@@ -1,5 +1,23 @@
+import { renderToolName } from '../../chat/format/calls.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
-import type { ToolList, ToolName } from '../../ports/tools.ts';
+import type { ToolHost, ToolList, ToolName } from '../../ports/tools.ts';
+
+/** Neither lists nor calls the tools that the setting `disabledTools` matches. */
+export function withSwitches(host: ToolHost, disabledTools: () => readonly string[]): ToolHost {
+  return {
+    async listTools(server, signal) {
+      return withoutSwitchedOff(await host.listTools(server, signal), disabledTools());
+    },
+    async callTool(call, options) {
+      if (isSwitchedOff(disabledTools(), call)) {
+        throw new Error(
+          `The tool ${renderToolName(call)} is switched off. Switch it on in the Filechat view, or in the setting filechat.disabledTools.`,
+        );
+      }
+      return host.callTool(call, options);
+    },
+  };
+}
 
 /** Whether a pattern such as `charts.*` matches the tool. */
 export function isSwitchedOff(patterns: readonly string[], tool: ToolName): boolean {

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { CORPUS, readCorpus, writeCorpus } from '../fixtures/corpus.ts';
+import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
+import { repositoryPath } from '../helpers/sampleServer.ts';
+import { end, sendAll, startWireServer, toolCall, words } from '../helpers/wireServer.ts';
+
+describe('filechat --settings', () => {
+  it('applies the limits, fields, transformer and servers of the file to results', async (t) => {
+    const cli = await createCliFolder(t);
+    const { settings } = writeCorpus(cli.path, {
+      node: process.execPath,
+      file: repositoryPath('test/integration/fixtures/corpus-server.ts'),
+    });
+    await cli.write('s.json', JSON.stringify({ ...settings, 'results.transformer': './transformer.mjs' }));
+    checkEnd(await cli.start(['run', 'chat/a.chat.md', '--settings', 's.json']).ended, {
+      code: 1,
+      stderr: 'The disk is full.\n',
+    });
+    const { text = '', ...files } = readCorpus(cli.path);
+    const resultOf = (name: string) => {
+      const id = CORPUS.findIndex((item) => item.name === name) + 1;
+      return text.split(/^# %% tool corpus\.item c/m).find((turn) => turn.startsWith(`${id}\n`)) ?? '';
+    };
+    assert.match(resultOf('long text'), /\[Tool generated file 1\]\(cmdassets\/tool-file-TIME-\d+-1\.txt\)/);
+    assert.match(resultOf('fields with bytes, by a rule'), /"Downloaded Sales\.xyz as file/);
+    assert.match(resultOf('a file over the limit'), /filechat\.results\.maxAssetBytes allows 250\.0 KB/);
+    assert.match(resultOf('a result for the transformer'), /^Of corpus\.item$/m);
+    assert.ok(Object.keys(files).length > 25);
+  });
+
+  const fields = { 'a.b': { path: 'x' } };
+  const wrong: Readonly<Record<string, readonly [file: string | undefined, ...named: RegExp[]]>> = {
+    'an unknown key': ['{ "timeout": 5, "results": { "max": 1 } }', /“timeout”/, /“results\.max”/],
+    'a value of another type': [
+      '{ "filechat.maxSteps": "5" }',
+      /“filechat\.maxSteps” must be a whole number/,
+    ],
+    'a field without a list of rules': [
+      JSON.stringify({ results: { fields } }),
+      /results\.fields” of a\.b must be/,
+    ],
+    'a server that is not valid': ['{ "mcpServers": { "x": {} } }', /"x".*"command" nor "url"/],
+    'a model that is not valid': [
+      '{ "models": { "x": { "provider": "y" } } }',
+      /"x".*"provider" must be one of/,
+    ],
+    'text that is not JSON': ['{ "maxSteps": ', /s\.json could not be read: .*JSON/],
+    'a list': ['[]', /must be an object/],
+    'a file that is not there': [undefined, /s\.json could not be read: .*ENOENT/],
+  };
+  for (const [what, [file, ...named]] of Object.entries(wrong)) {
+    it(`names ${what}, ends with 2, and writes nothing`, async (t) => {
+      const cli = await createCliFolder(t);
+      if (file !== undefined) await cli.write('s.json', file);
+      const args = [
+        'call',
+        'sample.photo',
+        '--chat',
+        'a.chat.md',
+        '--servers',
+        MCP_JSON,
+        '--settings',
+        's.json',
+      ];
+      const { stderr } = checkEnd(await cli.run(...args), { code: 2, stdout: '' });
+      for (const pattern of named) assert.match(stderr, pattern);
+      assert.deepEqual(
+        (await readdir(cli.path)).filter((name) => name !== 's.json'),
+        [MCP_JSON],
+      );
+      assert.deepEqual(cli.servers(), []);
+    });
+  }
+
+  it('names what is wrong with an option, and that servers are missing', async (t) => {
+    const cli = await createCliFolder(t);
+    await cli.write('s.json', '{ "autoSave": false, "apps": false, "editorTools": ["*"] }');
+    const call = ['call', 'sample.photo', '--chat', 'a.chat.md', '--settings', 's.json'];
+    const lines: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+      [['--timeout', '0'], /--timeout must be a number of at least 1\./],
+      [['--timeout', 'soon'], /--timeout must be a number/],
+      [['--images', 'some'], /--images must be auto, always or never\./],
+      [['--max-steps', '1.5'], /--max-steps must be a whole number of at least 1\./],
+      [['--approve', 'yes'], /--approve must be ask, auto-readonly or auto\./],
+      [[], /--servers mcp\.json is missing/],
+    ];
+    for (const [args, message] of lines) {
+      assert.match(checkEnd(await cli.run(...call, ...args), { code: 2 }).stderr, message);
+    }
+  });
+});
+
+describe('options beside --settings', () => {
+  it('--timeout wins over the file', async (t) => {
+    const cli = await createCliFolder(t);
+    await cli.write('s.json', '{ "timeoutSeconds": 50 }');
+    const slow = ['call', 'sample.slow', '--args', '{"seconds": 20, "steps": 1}', '--chat', 'a.chat.md'];
+    const args = [...slow, '--servers', MCP_JSON, '--settings', 's.json', '--timeout', '1'];
+    assert.match(checkEnd(await cli.run(...args), { code: 1 }).stderr, /\b1 s/);
+  });
+
+  it('a run takes models, tools, steps, images and the audit log from the file, and options win', async (t) => {
+    const cli = await createCliFolder(t);
+    const { asked, url } = await startWireServer(t, (each) =>
+      each.number === 1
+        ? sendAll(each, toolCall(0, 'x1', 'sample__mixed', '{}'), end('tool_calls'))
+        : sendAll(each, words('Done.'), end()),
+    );
+    const { servers } = JSON.parse(await cli.read(MCP_JSON));
+    await cli.write(
+      's.json',
+      JSON.stringify({
+        mcpServers: { sample: servers.sample },
+        models: { it: { provider: 'openai-chat', model: 'm', baseUrl: url } },
+        defaultModel: 'it',
+        maxSteps: 1,
+        approve: 'auto',
+        builtInTools: false,
+        disabledTools: ['sample.photo'],
+        auditLog: true,
+        results: { sendImagesToModel: 'always' },
+      }),
+    );
+    await cli.write('a.chat.md', '# %% user\nDraw.\n');
+    const run = ['run', 'a.chat.md', '--settings', 's.json'];
+    assert.match(checkEnd(await cli.run(...run), { code: 1 }).stderr, /the limit of 1 step\./);
+    const tools: readonly { function: { name: string } }[] = JSON.parse(asked[0]?.body ?? '').tools;
+    const names = tools.map((tool) => tool.function.name);
+    assert.ok(names.includes('sample__mixed'));
+    assert.deepEqual(
+      names.filter((name) => name === 'sample__photo' || name.startsWith('filechat')),
+      [],
+    );
+
+    checkEnd(await cli.run(...run, '--max-steps', '5', '--images', 'never'), { code: 0 });
+    assert.doesNotMatch(asked[1]?.body ?? '', /image_url/);
+    await cli.write('a.chat.md', `${await cli.read('a.chat.md')}And now?\n`);
+    checkEnd(await cli.run(...run), { code: 0 });
+    assert.match(asked[2]?.body ?? '', /image_url/);
+
+    const { kind, name, consent, outcome } = JSON.parse((await cli.read('audit.jsonl')).trim());
+    assert.deepEqual(
+      { kind, name, consent, outcome },
+      { kind: 'call', name: 'mixed', consent: 'commandLine', outcome: 'ok' },
+    );
+
+    await cli.write('b.chat.md', '# %% user\n```tool_call sample.photo\n```\n');
+    const declined = await cli.run('run', 'b.chat.md', '--settings', 's.json', '--audit', 'other.jsonl');
+    assert.match(checkEnd(declined, { code: 1 }).stderr, /sample\.photo is switched off/);
+    assert.match(await cli.read('other.jsonl'), /"outcome":"denied"/);
+  });
+});
