@@ -103,7 +103,9 @@ export class ServerPool {
     const config = servers.get(name);
     if (config === undefined) {
       const known =
-        servers.size === 0 ? 'None is configured.' : `There are: ${[...servers.keys()].join(', ')}.`;
+        servers.size === 0
+          ? 'No servers are configured.'
+          : `Configured servers: ${[...servers.keys()].join(', ')}.`;
       throw new Error(`There is no server ${name}. ${known}`);
     }
     const slot = this.#slotFor(name, config);

@@ -172,7 +172,7 @@ export class StdioTransport implements Transport {
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));
-    if (this.#filter.isEndless) {
+    if (this.#filter.exceedsDropLimit) {
       await this.#filter.abort();
       this.#options.onLost('it sent a line without an end');
       void this.close();

@@ -1,7 +1,7 @@
-import { field, isObject } from '../../base/json.ts';
+import { field, isObject, parseJson } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
 import { ModelError, toFailure } from '../providers/failure.ts';
-import { baseUrlOf, parseJson } from '../providers/wire.ts';
+import { baseUrlOf } from '../providers/wire.ts';
 import type { ModelConfig } from './models.ts';
 
 interface ListModelsOptions {

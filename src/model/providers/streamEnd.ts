@@ -1,5 +1,5 @@
-import { isObject } from '../../base/json.ts';
-import { parseJson, type SdkProvider } from './wire.ts';
+import { isObject, parseJson } from '../../base/json.ts';
+import type { SdkProvider } from './wire.ts';
 
 export interface StreamFacts {
   /** A stop reason or `[DONE]` has arrived. */

@@ -120,7 +120,7 @@ describe('filechat call', () => {
 
   const failures: readonly (readonly [what: string, tool: string, reason: RegExp])[] = [
     ['an unknown tool', 'sample.nothing', /server “sample” has no tool “nothing”/],
-    ['an unknown server', 'nobody.mixed', /no server nobody\. There are: sample, broken, absent\./],
+    ['an unknown server', 'nobody.mixed', /no server nobody\. Configured servers: sample, broken, absent\./],
     [
       'a server that exits at once',
       'broken.mixed',

@@ -81,7 +81,7 @@ function resultsIn({ messages }: ChatCompletionRequest): readonly string[] {
 /** What the chat holds of each call of a tool. */
 function resultsOf(chat: string, tool: string): readonly ToolResult[] {
   return parseChat(chat)
-    .turns.filter(({ role, words }) => role === 'tool' && words.startsWith(`${tool} `))
+    .turns.filter(({ role, markerText }) => role === 'tool' && markerText.startsWith(`${tool} `))
     .map((turn) => readToolResult(turnBody(chat, turn)));
 }
 

@@ -71,7 +71,7 @@ describe('filechat run', () => {
     const before = `# %% user\n${calls.map((name) => `\`\`\`tool_call ${name}\n\`\`\`\n`).join('')}`;
     const { chat } = await runChat(t, before, { code: 1, stderr: 'The oven is out of order.\n' });
     assert.deepEqual(
-      parseChat(chat).turns.map(({ role, words }) => `${role} ${words}`.trim()),
+      parseChat(chat).turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),
       ['user', ...calls.map((name, at) => `tool ${name} c${at + 1}`), 'user'],
     );
     assert.match(chat, /c2\n> ⚠ .*no tool “nothing”/);

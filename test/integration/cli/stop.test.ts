@@ -34,7 +34,7 @@ describe('filechat stopped by a signal', needsSignals, () => {
       const { turns, problems } = parseChat(chat);
       assert.deepEqual(problems, []);
       assert.deepEqual(
-        turns.map(({ role, words }) => `${role} ${words}`.trim()),
+        turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),
         ['user', 'tool sample.slow c1', 'user'],
       );
       assert.match(chat, /^# %% tool sample\.slow c1\n> ⚠ .*stopped.*\n$/m);

@@ -46,7 +46,7 @@ describe('listing tools', () => {
     assert.ok(tools.some(({ tool }) => tool === 'pid'));
     assert.deepEqual(await client.listTools('c'), {
       tools: [],
-      failures: [{ server: 'c', reason: 'There is no server c. There are: a, b.' }],
+      failures: [{ server: 'c', reason: 'There is no server c. Configured servers: a, b.' }],
       instructions: [],
     });
   });
@@ -142,7 +142,7 @@ describe('failures name the problem and the remedy', () => {
     const { call } = serve(t, {});
     assert.equal(
       await message(call('a.x')),
-      'Tool x of server a failed: There is no server a. None is configured.',
+      'Tool x of server a failed: There is no server a. No servers are configured.',
     );
   });
 

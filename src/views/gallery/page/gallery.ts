@@ -1,5 +1,5 @@
 import { isObject } from '../../../base/json.ts';
-import { applyQuery, EVERYTHING, type GalleryItem, isFiltered, type Query, readQuery } from '../items.ts';
+import { applyQuery, DEFAULT_QUERY, type GalleryItem, isFiltered, type Query, readQuery } from '../items.ts';
 import type { Action, FromPage, ToPage } from '../messages.ts';
 import { choose, chooseAll, extend, keepShown, moveBy, type Selection, toggle } from '../selection.ts';
 import { FilterBar, Footer } from './bar.ts';
@@ -86,7 +86,7 @@ class GalleryView {
   constructor(deps: GalleryViewDeps) {
     this.#deps = deps;
     const { words, scope, kept, canDelete, at, api } = deps;
-    this.#query = at === undefined ? kept.query : { ...EVERYTHING, sort: kept.query.sort };
+    this.#query = at === undefined ? kept.query : { ...DEFAULT_QUERY, sort: kept.query.sort };
     this.#selection = { active: kept.active, anchor: undefined, chosen: new Set(kept.chosen) };
     this.#at = at;
     this.#top = kept.top;
@@ -135,7 +135,8 @@ class GalleryView {
       this.#at = this.#whole ? undefined : id;
       return;
     }
-    if (!this.#shown.some((item) => item.id === id)) this.#bar.set({ ...EVERYTHING, sort: this.#query.sort });
+    if (!this.#shown.some((item) => item.id === id))
+      this.#bar.set({ ...DEFAULT_QUERY, sort: this.#query.sort });
     this.#select(choose(id));
     this.#grid.goTo(id);
   }

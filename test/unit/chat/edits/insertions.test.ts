@@ -150,7 +150,7 @@ describe('any server text and any user text', () => {
         const last = before.turns.at(-1);
         const isEmpty = last?.role === 'user' && turnBody(text, last).trim() === '';
         // Text after the marker is the user's and stays; a user message goes below it.
-        const isReplaced = isEmpty && (last.words === '' || turns[0]?.role === 'user');
+        const isReplaced = isEmpty && (last.markerText === '' || turns[0]?.role === 'user');
         const kept = before.turns.slice(0, isReplaced ? -1 : undefined);
         const expected = [...kept.map((turn) => turn.role), ...turns.map((turn) => turn.role)];
         if (turns.at(-1)?.role !== 'user') expected.push('user');
