@@ -21,7 +21,7 @@ export interface PoolOptions {
   readonly log: Log;
   /** The log of one server. By default `log`, with the name of the server. */
   readonly logFor?: ((server: string) => Log) | undefined;
-  /** The longest time without a sign of life, at start and during requests. */
+  /** The longest time without activity, at start and during requests. */
   readonly timeoutMs: () => number;
   readonly clientInfo: Implementation;
   readonly requests?: ServerRequests | undefined;

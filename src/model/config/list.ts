@@ -95,7 +95,7 @@ function nameOf({ id, name }: Fields): readonly string[] {
   return typeof found === 'string' && found !== '' ? [found.replace(/^models\//, '')] : [];
 }
 
-/** Most providers do not say; the others differ in how. */
+/** Most providers do not report it; the others use different fields. */
 function canChat(model: Fields): boolean {
   const { supportedGenerationMethods: methods, architecture, capabilities, type } = model;
   if (Array.isArray(methods) && !methods.includes('generateContent')) return false;

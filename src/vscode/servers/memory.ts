@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { KnownProtocol, KnownProtocols } from '../../mcp/connection/knownProtocols.ts';
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 
-/** An old name. A new one would lose the stored protocols. */
+/** The historical name of stored data: renaming it would lose the known protocols. */
 const STORAGE_KEY = 'server.verdicts';
 const MAX_REMEMBERED = 200;
 

@@ -35,7 +35,7 @@ const SALES = [
   { month: 'June', sum: 5 },
 ];
 
-/** What the page leaves to its reader: code that has bytes. */
+/** The functions that the page leaves to its reader. */
 const YOURS = `
 import { readFile } from 'node:fs/promises';
 const bytes = (name: string) => readFile(new URL(name, import.meta.url));
@@ -64,7 +64,7 @@ before(async () => {
 });
 
 describe('the page for tool authors', () => {
-  it('has no code that is not run, but a line for the terminal', () => {
+  it('has no untested code except a line for the terminal', () => {
     const others = fences.filter(({ info }) => !/^ts file=/.test(info));
     assert.deepEqual(
       others.map(({ info, code }) => `${info}: ${code.trimEnd().split('\n').length}`),
@@ -73,7 +73,7 @@ describe('the page for tool authors', () => {
     assert.deepEqual([...pageFiles().keys()], ['chart-server.ts', 'files-server.ts']);
   });
 
-  it('has examples that a strict compiler takes', async () => {
+  it('has examples that compile in strict mode', async () => {
     const options = {
       module: 'nodenext',
       target: 'es2023',
@@ -87,7 +87,7 @@ describe('the page for tool authors', () => {
     assert.equal(await typeCheck(project, [...pageFiles().keys()], options), '');
   });
 
-  it('names everything that the package gives, and nothing else', () => {
+  it('names every export of the package, and nothing else', () => {
     const [, table = ''] = page.split('## All of it');
     const rows = table.split('\n').filter((line) => line.startsWith('| `'));
     const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
@@ -98,7 +98,7 @@ describe('the page for tool authors', () => {
 describe('the first example of the page', () => {
   const client = connect('chart-server.ts');
 
-  it('returns the picture', async () => {
+  it('returns the image', async () => {
     const result = await client().callTool({ name: 'chart', arguments: { values: [3, 5, 8] } });
     assert.deepEqual(result.content, [{ type: 'image', mimeType: 'image/png', data: base64(PNG) }]);
   });
@@ -114,7 +114,7 @@ describe('the server of the page', () => {
     return blocks.map((block) => (block.type === 'text' ? block.text : block.type)).join();
   };
 
-  it('returns a sound', async () => {
+  it('returns audio', async () => {
     const { content: blocks } = await call('say', { text: 'Hello.' });
     assert.deepEqual(blocks, [{ type: 'audio', mimeType: 'audio/wav', data: base64(WAV) }]);
   });
@@ -126,7 +126,7 @@ describe('the server of the page', () => {
     assert.deepEqual([block.resource.mimeType, block.resource.blob], ['application/pdf', base64(PDF)]);
   });
 
-  it('returns words and a table', async () => {
+  it('returns text and a table', async () => {
     assert.deepEqual((await call('sales')).content, [
       { type: 'text', text: '2 months, 8 in all. The table is attached.' },
       {
@@ -136,7 +136,7 @@ describe('the server of the page', () => {
     ]);
   });
 
-  it('returns a mix in its order', async () => {
+  it('returns mixed content in order', async () => {
     const { content: blocks } = await call('overview');
     assert.deepEqual(
       blocks.map(({ type }) => type),
@@ -158,14 +158,14 @@ describe('the server of the page', () => {
     ]);
   });
 
-  it('tells of a missing file, of a folder and of a path that leads out, in the words of the page', async () => {
+  it('reports a missing file, a folder and a path outside with the documented messages', async () => {
     assertOnPage(await errorOf('report', { name: 'q9' }));
     assertOnPage(await errorOf('report', { name: 'old' }));
     assertOnPage(await errorOf('report', { name: '../secret' }));
   });
 });
 
-it('other errors have the words of the page, too', async () => {
+it('other errors have the documented messages, too', async () => {
   const failures = [
     () => content.toImageContent({ type: 'image', data: 'no base64!' }),
     () => content.toImageContent(new Uint8Array()),

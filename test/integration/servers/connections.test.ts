@@ -9,7 +9,7 @@ const plain = serve({ after }, { a: scripted() });
 const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
 
 describe('listing tools', () => {
-  test('all servers at once; one that fails is named and hides no other; a real server can be called', async (t) => {
+  test('lists all servers at once; a failing server is named and hides no other; a real server can be called', async (t) => {
     const { client, call } = serve(t, {
       bad: { kind: 'stdio', command: 'no-such-command-anywhere', args: [], env: {} },
       debug: fromNpm('@modelcontextprotocol/server-debug', '--stdio'),
@@ -275,7 +275,7 @@ describe('time', () => {
   });
 });
 
-describe('each server apart', () => {
+describe('isolated servers', () => {
   test('one that does not start does not block another', async (t) => {
     const { call, text } = serve(t, { slow: scripted('never starts'), quick: scripted() });
     const abort = new AbortController();

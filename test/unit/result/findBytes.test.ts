@@ -71,7 +71,7 @@ describe('in a text that is JSON', () => {
   }
 });
 
-it('the setting may hold anything', () => {
+it('the setting may contain anything', () => {
   const tool = { server: 's', tool: 't' };
   const rule = { path: 'a', type: 'pdf', summary: 'x' };
   assert.deepEqual(readFieldRules({ 's.t': [rule, { path: 'b' }, { path: 7 }, null, 'x'] }, tool), [
@@ -95,7 +95,7 @@ describe('the transformer', () => {
     problem: `Your transformer failed on s.t: ${reason}. The result is shown as the server sent it.`,
   });
   const cases: Readonly<Record<string, [transform: () => unknown, expected: object]>> = {
-    'what it returns is used': [async () => 'other', { result: 'other' }],
+    'its return value is used': [async () => 'other', { result: 'other' }],
     'it need not be async': [() => 'other', { result: 'other' }],
     'nothing means no change': [async () => undefined, { result: original }],
     'a throw is a problem': [
@@ -105,7 +105,10 @@ describe('the transformer', () => {
       failed('no'),
     ],
     'a rejection is a problem': [() => Promise.reject(new Error('later')), failed('later')],
-    'silence is a problem': [() => new Promise(() => undefined), failed('it took longer than 0.02 seconds')],
+    'a timeout is a problem': [
+      () => new Promise(() => undefined),
+      failed('it took longer than 0.02 seconds'),
+    ],
   };
   for (const [name, [transform, expected]] of Object.entries(cases)) {
     it(name, async () => assert.deepEqual(await applyTransform(original, transform, tool, 20), expected));
