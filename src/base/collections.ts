@@ -10,7 +10,7 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** Keeps the values that were used last. */
+/** A least recently used cache. */
 export class RecentValues<V> {
   readonly #max: number;
   readonly #values = new Map<string, V>();

@@ -22,23 +22,23 @@ export async function searchChats(
 ): Promise<SearchOutput> {
   const { limit = DEFAULT_HITS, chat, except } = query;
   const words = searchWords(query.query);
-  if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
+  if (words.length === 0) throw new CatalogRefusal('query must contain at least one word.');
   const { entries } = await catalog.snapshot(signal);
   if (chat !== undefined) checkChat(entries, chat);
   const chats = entries
     .filter((entry) => entry.kind === 'chat')
     .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except);
-  const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
+  const maxPerChat = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
   const hits: ChatHit[] = [];
   let more = false;
   for (let at = 0; at < chats.length && hits.length <= limit; at += CHATS_AT_ONCE) {
     // One more than needed, to detect whether there are more.
-    const search = (entry: ChatEntry) => searchOne(catalog, entry, words, most + 1);
+    const search = (entry: ChatEntry) => searchOne(catalog, entry, words, maxPerChat + 1);
     const found = await Promise.all(chats.slice(at, at + CHATS_AT_ONCE).map(search));
     await setImmediate();
     signal?.throwIfAborted();
-    more ||= found.some(({ length }) => length > most);
-    hits.push(...found.flatMap((each) => each.slice(0, most)));
+    more ||= found.some(({ length }) => length > maxPerChat);
+    hits.push(...found.flatMap((each) => each.slice(0, maxPerChat)));
   }
   return { hits: hits.slice(0, limit), more: more || hits.length > limit };
 }
@@ -61,7 +61,7 @@ async function searchOne(
   return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));
 }
 
-/** Counts lines in the bytes: they are the same as in the text even where the chat is not valid UTF-8. */
+/** Counts lines in the bytes: their number is the same as in the text, even if the chat is not valid UTF-8. */
 function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]) {
   const lines = new LineCounter(text);
   const places = new Map<number, Pick<ChatHit, 'line' | 'start'>>();
@@ -71,7 +71,7 @@ function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]) {
     for (const wanted = lines.lineAt(offset); line < wanted; line += 1)
       lineStart = bytes.indexOf(NEWLINE, lineStart) + 1;
     const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
-    // An undecodable byte has no exact counterpart; the beginning of the line is close enough.
+    // The offset within a line with invalid UTF-8 is unknown, so the start of the line is used.
     const within = before.includes('\ufffd') ? 0 : Buffer.byteLength(before);
     places.set(offset, { line: line + 1, start: lineStart + within });
   }

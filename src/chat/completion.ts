@@ -34,7 +34,7 @@ interface ArgumentPlace {
   readonly offset: number;
 }
 
-/** Returns `undefined` in code, in turns of others, and within words, URLs and numbers. */
+/** Returns `undefined` in code, in turns other than the user's, and within words, URLs and numbers. */
 export function completionPlace(text: string, chat: Chat, offset: number): CompletionPlace | undefined {
   const lineStart = startOfLine(text, offset);
   const setting = settingPlace(text, chat, offset);
@@ -134,7 +134,7 @@ type SettingPlace =
       readonly typed: string;
       /** The cursor is right after the colon, so a space must be inserted. */
       readonly needsSpace: boolean;
-      /** The other items of its list. */
+      /** The other items in the same list. */
       readonly taken: readonly string[];
     };
 
@@ -246,11 +246,11 @@ function ratePath(path: string, wanted: string): number | undefined {
   if (name.includes(wanted)) return 1;
   if (path.startsWith(wanted)) return 2;
   if (path.includes(wanted)) return 3;
-  if (isScattered(name, wanted)) return 4;
-  return isScattered(path, wanted) ? 5 : undefined;
+  if (isSubsequence(name, wanted)) return 4;
+  return isSubsequence(path, wanted) ? 5 : undefined;
 }
 
-function isScattered(text: string, wanted: string): boolean {
+function isSubsequence(text: string, wanted: string): boolean {
   let at = 0;
   for (const letter of wanted) {
     at = text.indexOf(letter, at) + 1;
@@ -261,12 +261,12 @@ function isScattered(text: string, wanted: string): boolean {
 
 const OPEN_STRING = /[:[,]\s*"([\w.:-]{0,200})$/;
 /** Enough for a name and the text before it. */
-const LOOKED_AT_CHARS = 300;
+const LOOKBEHIND_CHARS = 300;
 
 /** A string at the cursor that is, or may become, an asset reference. `typed` is the part before the cursor. */
 export function assetReferenceAt(json: string, offset: number) {
-  const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKED_AT_CHARS), offset))?.[1];
+  const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKBEHIND_CHARS), offset))?.[1];
   if (typed === undefined || !(typed.startsWith('asset:') || 'asset:'.startsWith(typed))) return undefined;
-  const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKED_AT_CHARS))?.[0] ?? '';
+  const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKBEHIND_CHARS))?.[0] ?? '';
   return { start: offset - typed.length, end: offset + rest.length, typed };
 }

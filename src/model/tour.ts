@@ -81,9 +81,9 @@ interface TourCall {
 /** Calls tools only directly after a user message, so that it cannot loop. */
 function planReply(request: ModelRequest): TourReply {
   const last = request.messages.at(-1);
-  if (last?.role === 'tool') return tellResults(last.results);
-  const said = lastWords(last);
-  if (said.includes(CONTINUED)) return say('… and this is how a reply goes on after it was stopped.\n');
+  if (last?.role === 'tool') return describeResults(last.results);
+  const said = lastUserText(last);
+  if (said.includes(CONTINUED)) return say('… and this is how a stopped reply continues.\n');
   const topic = TOPICS.find(({ word }) => word.test(said));
   if (topic) return topic.reply(request);
   return request.messages.some((message) => message.role === 'assistant') ? NO_ANSWER : welcome(request);
@@ -93,11 +93,11 @@ function planReply(request: ModelRequest): TourReply {
 const CONTINUED = '<partial_reply>';
 
 const WHAT_I_AM =
-  'I am the tour: not an AI, but a short script that shows how Filechat works. I need no key and no network, and I understand a few words only.';
+  'I am the tour: not an AI, but a short script that shows how Filechat works. I need no key and no network, and I understand only a few words.';
 const WORDS =
-  'Words that I know: **help**, **model**, **tools**, **picture**, **sound**, **stop**. Write one below `# %% user` and run again.';
+  'I know these words: **help**, **model**, **tools**, **image**, **audio**, **stop**. Write one below `# %% user` and run again.';
 const PICK_A_MODEL =
-  'To talk to a real model, run the command **Filechat: Select Model**. It offers the models of VS Code, those that run on this machine, and those of a provider for which you have a key.';
+  'To talk to a real model, run the command **Filechat: Select Model**. It offers the models of VS Code, local models, and those of providers for which you have a key.';
 const CALL_A_TOOL =
   'To call a tool yourself, run **Filechat: Call Tool**; the call and its result become part of this file.';
 
@@ -110,34 +110,34 @@ const TOPICS: readonly Topic[] = [
   { word: /\bhelp\b|^\s*\?\s*$/i, reply: () => say(`${WHAT_I_AM}\n\n${WORDS}\n`) },
   { word: /\bmodels?\b/i, reply: () => say(`${PICK_A_MODEL}\n`) },
   { word: /\btools?\b/i, reply: (request) => say(`${listTools(request.tools)}\n\n${CALL_A_TOOL}\n`) },
-  { word: /\bpictures?\b|\bimages?\b|\bcharts?\b/i, reply: (request) => call(request, PICTURE) },
-  { word: /\bsounds?\b|\baudio\b|\bmusic\b/i, reply: (request) => call(request, SOUND) },
+  { word: /\bpictures?\b|\bimages?\b|\bcharts?\b/i, reply: (request) => call(request, IMAGE) },
+  { word: /\bsounds?\b|\baudio\b|\bmusic\b/i, reply: (request) => call(request, AUDIO) },
   { word: /\bstop\b/i, reply: () => say(COUNTING) },
 ];
 
-const COUNTING = `While I write this you can run **Filechat: Stop**. What came is kept, and **Filechat: Resume** goes on from there. I count to three hundred, so that there is time to try it:\n\n${Array.from({ length: 300 }, (_, number) => `${number + 1}`).join(' … ')}.\n`;
+const COUNTING = `While I write this you can run **Filechat: Stop**. The reply so far is kept, and **Filechat: Resume** continues it. I count to three hundred, so that you have time to try it:\n\n${Array.from({ length: 300 }, (_, number) => `${number + 1}`).join(' … ')}.\n`;
 
 const NO_ANSWER = say(`I am only the tour, so I cannot answer that. ${PICK_A_MODEL}\n\n${WORDS}\n`);
 
 const CHART_ARGUMENTS = { title: 'Words in this chat', values: [3, 5, 8, 13], labels: ['A', 'B', 'C', 'D'] };
-const PICTURE = { tool: 'chart', args: CHART_ARGUMENTS, words: 'I ask the sample server to draw a chart.' };
-const SOUND = {
+const IMAGE = { tool: 'chart', args: CHART_ARGUMENTS, intro: 'I ask the sample server to draw a chart.' };
+const AUDIO = {
   tool: 'tone',
   args: { seconds: 1, note: 'C4' },
-  words: 'I ask the sample server for a chord.',
+  intro: 'I ask the sample server for a chord.',
 };
 
 function welcome(request: ModelRequest): TourReply {
-  const words = `${WHAT_I_AM}\n\nThis chat is a file: your words, mine, and what tools return are all in it. `;
+  const intro = `${WHAT_I_AM}\n\nThis chat is a file. It contains your messages, my replies and the results of tools. `;
   const sample = sampleServer(request.tools);
   if (!sample) {
     return say(
-      `${words}No sample tools are here, so I only talk. ${PICK_A_MODEL}\n\n${CALL_A_TOOL}\n\n${WORDS}\n`,
+      `${intro}The sample server is not available, so I call no tools. ${PICK_A_MODEL}\n\n${CALL_A_TOOL}\n\n${WORDS}\n`,
     );
   }
   return {
-    reasoning: `The chat has just begun, and the server ${sample.server} is there. Two of its tools show what results look like: one draws a chart, the other one only reads.`,
-    text: `${words}To show that, I call two tools of the server \`${sample.server}\`: one makes an image, the other one returns data. You are asked before they run.\n`,
+    reasoning: `The chat has just begun, and the server ${sample.server} is available. Two of its tools show what results look like: one draws a chart, the other returns data.`,
+    text: `${intro}As an example, I call two tools of the server \`${sample.server}\`: one creates an image, the other returns data. You are asked before they run.\n`,
     calls: [
       { name: sample.nameOf('chart'), args: CHART_ARGUMENTS },
       { name: sample.nameOf('weather'), args: { city: 'Paris' } },
@@ -147,26 +147,26 @@ function welcome(request: ModelRequest): TourReply {
 
 function call(
   { tools }: ModelRequest,
-  { tool, args, words }: { readonly tool: string; readonly args: TourCall['args']; readonly words: string },
+  { tool, args, intro }: { readonly tool: string; readonly args: TourCall['args']; readonly intro: string },
 ): TourReply {
   const sample = sampleServer(tools);
-  if (!sample) return say(`For that I need the sample server, and it is not here. ${CALL_A_TOOL}\n`);
+  if (!sample) return say(`That requires the sample server, which is not available. ${CALL_A_TOOL}\n`);
   return {
-    reasoning: `The user asks for something that the tool ${tool} makes.`,
-    text: `${words}\n`,
+    reasoning: `The user asks for something that the tool ${tool} creates.`,
+    text: `${intro}\n`,
     calls: [{ name: sample.nameOf(tool), args }],
   };
 }
 
-function tellResults(results: readonly CallResult[]): TourReply {
+function describeResults(results: readonly CallResult[]): TourReply {
   const lines = results.map((result) => `- \`${result.name}\`: ${describeResult(result)}`);
   const files = results.some(({ parts }) => parts.some(isFile));
   const where = files
     ? 'The files are in the folder `cmdassets/` beside this chat; the links above lead to them. '
     : '';
   return {
-    reasoning: 'The results have come. What is left is to say what they are.',
-    text: `This is what arrived:\n\n${lines.join('\n')}\n\n${where}A real model would get images as images, and of everything else that is no text one line.\n\nWhat to try next:\n\n1. ${PICK_A_MODEL}\n2. ${CALL_A_TOOL}\n3. ${WORDS}\n`,
+    reasoning: 'The results have arrived, so I describe them.',
+    text: `These are the results:\n\n${lines.join('\n')}\n\n${where}A real model gets text and images as they are, and one line for every other file.\n\nNext steps:\n\n1. ${PICK_A_MODEL}\n2. ${CALL_A_TOOL}\n3. ${WORDS}\n`,
     calls: [],
   };
 }
@@ -184,13 +184,13 @@ function describeResult({ isError, parts }: CallResult): string {
 
 /** The text of a result as inline code. */
 function quote(parts: readonly ContentPart[]): string {
-  const words = parts
+  const text = parts
     .flatMap((part) => (part.kind === 'text' && !/^\[asset:.*\]$/.test(part.text) ? [part.text] : []))
     .join(' ')
     .replace(/[\s`]+/g, ' ')
     .trim();
-  const cut = Array.from(words).slice(0, MAX_QUOTED_CHARS).join('');
-  return cut === '' ? '' : `\`${cut}${cut.length < words.length ? '…' : ''}\``;
+  const cut = Array.from(text).slice(0, MAX_QUOTED_CHARS).join('');
+  return cut === '' ? '' : `\`${cut}${cut.length < text.length ? '…' : ''}\``;
 }
 
 function isFile(part: ContentPart): boolean {
@@ -219,7 +219,7 @@ function sampleServer(tools: readonly ModelTool[]) {
 }
 
 /** The last text that the user wrote, without attachments and calls. */
-function lastWords(message: ModelMessage | undefined): string {
+function lastUserText(message: ModelMessage | undefined): string {
   if (message?.role !== 'user') return '';
   const texts = message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   return texts.findLast((text) => !/^(?:File |\[|I called the tool )/.test(text)) ?? '';

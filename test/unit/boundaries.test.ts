@@ -16,7 +16,7 @@ import {
 
 const MAX_ENTRIES = 20;
 
-/** What each room of src/ may import: other rooms, then packages. `node` stands for every module of Node. */
+/** The allowed imports of each folder of src/: other folders, then packages. `node` stands for all modules of Node. */
 const RULES: Readonly<Record<string, readonly string[]>> = {
   base: [],
   ports: [],
@@ -113,7 +113,7 @@ function roomOf(file: string): string {
   return file.split('/')[0]?.replace(/(?:\.d)?\.ts$/, '') ?? '';
 }
 
-/** The room, or the package, that a specifier names. */
+/** The folder or package that a specifier names. */
 function targetOf(file: string, specifier: string): string {
   if (specifier.startsWith('.')) return roomOf(posix.join(dirname(file), specifier));
   if (specifier.startsWith('node:')) return 'node';
@@ -122,7 +122,7 @@ function targetOf(file: string, specifier: string): string {
 
 describe('the tree', () => {
   for (const top of ['src', 'test', 'docs']) {
-    it(`${top}/ has no folder with more entries than fit at a glance`, () => {
+    it(`${top}/ has no folder with too many entries`, () => {
       const crowded = [...folderSizes(top)].filter(([, entries]) => entries > MAX_ENTRIES);
       assert.deepEqual(crowded, []);
     });
@@ -162,7 +162,7 @@ describe('the core runs without an editor', () => {
   }
 });
 
-it('activation loads next to nothing', () => {
+it('activation loads very little', () => {
   const size = readFileSync(join(root, 'dist/extension.js')).length;
   assert.ok(size < 60_000, `dist/extension.js has ${size} bytes`);
   const { activationEvents } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -173,7 +173,7 @@ it('activation loads next to nothing', () => {
   ]);
 });
 
-it('what VS Code’s own chat asks for when it looks for servers is small too', () => {
+it('the module that VS Code’s own chat loads to find servers is small, too', () => {
   const offer = globSync('dist/chunks/offer-*.js', { cwd: root });
   assert.equal(offer.length, 1);
   const files = new Set(offer);

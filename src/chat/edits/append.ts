@@ -133,7 +133,7 @@ export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit |
     return insertAfterMarker(text, empty, [`${first.markdown}\n`, ...written.slice(1)].join('\n'));
   }
   // Text after the marker is the user's, so then the marker stays.
-  if (empty?.words === '') return { start: empty.start, end: empty.end, text: written.join('\n') };
+  if (empty?.markerText === '') return { start: empty.start, end: empty.end, text: written.join('\n') };
   return append(text, written.join('\n'));
 }
 

@@ -38,9 +38,9 @@ export function hasLaterTurns(text: string, offset: number): boolean {
 }
 
 /**
- * Removes the reply at an offset and everything below it: all assistant and tool turns between two other turns. For a question it is the
- * reply below, for an empty turn the reply above. Returns `undefined` if there is no reply, or if the remaining
- * chat would not request one.
+ * Removes the reply at an offset and everything below it. A reply is all assistant and tool turns between two other
+ * turns. At a question, it is the reply below; at an empty turn, the reply above. Returns `undefined` if there is no
+ * reply, or if the remaining chat would not request one.
  */
 export function planRegeneration(text: string, offset: number, chat: Chat = parseChat(text)) {
   const { turns } = chat;

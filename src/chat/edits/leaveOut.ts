@@ -28,7 +28,7 @@ export function sinceSummary(chat: Chat): { readonly summary?: Turn; readonly tu
 }
 
 export function isSummary(turn: Turn): boolean {
-  return turn.role === 'system' && turn.words.split(/\s+/, 1)[0]?.toLowerCase() === SUMMARY;
+  return turn.role === 'system' && turn.markerText.split(/\s+/, 1)[0]?.toLowerCase() === SUMMARY;
 }
 
 /**

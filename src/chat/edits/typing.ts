@@ -22,7 +22,7 @@ export function asksForReply(
   if (!text.startsWith(inserted, offset) || text.slice(offset).trim() !== '') return false;
   const line = text.slice(startOfLine(text, offset), offset);
   const marker = readMarker(line);
-  if (marker?.role !== 'assistant' || marker.words !== '') return false;
+  if (marker?.role !== 'assistant' || marker.markerText !== '') return false;
   return endsWithQuestion(text, chat ?? parseChat(text));
 }
 

@@ -15,8 +15,8 @@ export interface Chat {
 
 export interface Turn {
   readonly role: Role;
-  /** The text after the role on the marker line. For results of chat.md, the name of the call is filled in. */
-  readonly words: string;
+  /** The text after the role on the marker line. For results of chat.md, the parser fills in the name of the call. */
+  readonly markerText: string;
   readonly start: number;
   readonly bodyStart: number;
   /** The start of the next turn, or the end of the file. */
@@ -41,7 +41,7 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool';
 export interface Marker {
   readonly role: Role;
   /** The text after the role. */
-  readonly words: string;
+  readonly markerText: string;
 }
 
 const MARKER = /^# %%[ \t]+(system|user|assistant|tool_execute|tool)(?:[ \t]+(.*))?$/i;
@@ -53,9 +53,9 @@ export function readMarker(line: string): Marker | undefined {
   if (!match?.[1]) return undefined;
   const word = match[1].toLowerCase();
   // chat.md calls tool turns `tool_execute`.
-  return { role: word === 'tool_execute' ? 'tool' : (word as Role), words: match[2]?.trim() ?? '' };
+  return { role: word === 'tool_execute' ? 'tool' : (word as Role), markerText: match[2]?.trim() ?? '' };
 }
 
-export function renderMarker(role: Role, words = ''): string {
-  return words ? `# %% ${role} ${words}` : `# %% ${role}`;
+export function renderMarker(role: Role, markerText = ''): string {
+  return markerText ? `# %% ${role} ${markerText}` : `# %% ${role}`;
 }

@@ -26,7 +26,7 @@ export function withoutComments(body: string): string {
   return kept.text();
 }
 
-/** A growing text that knows how it ends without being scanned again. */
+/** A growing text that tracks its last line, so that it need not be scanned again. */
 class KeptText {
   #lines = '';
   /** The last line, so far. */

@@ -189,7 +189,7 @@ export function resolveXmlCalls(
     for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
       const result = turns[next];
       // The marker of a chat.md tool turn does not name its call.
-      if (result?.words !== '') continue;
+      if (result?.markerText !== '') continue;
       hasResultTurn = true;
       if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);
     }
@@ -199,7 +199,7 @@ export function resolveXmlCalls(
     const pending = counted.slice(0, Math.max(0, counted.length - results.length));
     for (const [n, { call }] of counted.slice(pending.length).entries()) {
       const result = turns[results[n] ?? -1];
-      if (result) turns[results[n] ?? -1] = { ...result, words: renderCallName(call) };
+      if (result) turns[results[n] ?? -1] = { ...result, markerText: renderCallName(call) };
     }
     for (const { call, hasServer } of pending) {
       const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;

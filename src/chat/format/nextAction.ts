@@ -87,7 +87,7 @@ export interface CallKey {
 
 /** The call that a tool turn answers, from the text on its marker line. */
 export function answeredCall(turn: Turn): CallKey {
-  const [name = '', id] = turn.words.split(/[ \t]+/);
+  const [name = '', id] = turn.markerText.split(/[ \t]+/);
   return { ...readToolName(name), id };
 }
 

@@ -31,7 +31,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
   const blocks = new XmlBlockFinder(text);
   let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
   let next = 0;
-  let turn = new TurnReader(text, { role: 'user', words: '' }, front.end, front.end);
+  let turn = new TurnReader(text, { role: 'user', markerText: '' }, front.end, front.end);
   const close = (end: number) => {
     const unmarked = turn.unmarkedText(end);
     if (unmarked !== undefined && isPreamble(unmarked)) {
@@ -129,9 +129,9 @@ class TurnReader {
 
   /** Reads a call or result of chat.md as a whole if one begins at this line. */
   #findXml(finder: XmlBlockFinder, line: Line, fence: OpenFence['fence']): XmlBlock | undefined {
-    const { role, words } = this.#marker;
+    const { role, markerText } = this.#marker;
     const tag =
-      role === 'assistant' ? 'tool_call' : role === 'tool' && words === '' ? 'tool_result' : undefined;
+      role === 'assistant' ? 'tool_call' : role === 'tool' && markerText === '' ? 'tool_result' : undefined;
     const block = tag && finder.find(tag, line, { fence, ...this.#fence });
     if (!block || tag !== 'tool_call') return block;
     const call = readXmlCall(this.#text, block, fence?.info);

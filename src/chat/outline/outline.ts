@@ -8,8 +8,8 @@ import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';
 
 export interface OutlineEntry extends Region {
   readonly kind: Role | 'summary' | 'settings' | 'call' | 'heading';
-  /** The first words of a turn or result, a tool name, or a heading. May be empty. */
-  readonly words: string;
+  /** The beginning of a turn, result or arguments, or a heading. May be empty. */
+  readonly label: string;
   /** The name and id of the call, as in the file. */
   readonly call?: string;
   readonly assets?: number;
@@ -26,7 +26,7 @@ export function planOutline(text: string, chat: Chat, shapes: TurnShapes): reado
   const turns = chat.turns.map((turn) => turnEntry(text, turn, shapes.of(text, turn)));
   if (!settings) return turns;
   const nameEnd = Math.min(3, settings.end);
-  return [{ kind: 'settings', words: '', ...settings, nameEnd, children: [] }, ...turns];
+  return [{ kind: 'settings', label: '', ...settings, nameEnd, children: [] }, ...turns];
 }
 
 function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
@@ -34,11 +34,11 @@ function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
   const nameEnd = Math.min(endOfLine(text, turn.start), region.end);
   const children = [...callEntries(text, turn), ...headingEntries(text, shape.headings, region.end)];
   const calls = turn.calls.map(renderToolName).join(', ');
-  const words = shape.words ?? (calls === '' ? '' : (renderedText(calls) ?? ''));
-  const result = turn.role === 'tool' ? { call: turn.words, assets: shape.assets } : {};
+  const label = shape.label ?? (calls === '' ? '' : (renderedText(calls) ?? ''));
+  const result = turn.role === 'tool' ? { call: turn.markerText, assets: shape.assets } : {};
   return {
     kind: isSummary(turn) ? 'summary' : turn.role,
-    words,
+    label,
     ...result,
     ...region,
     nameEnd,
@@ -49,7 +49,7 @@ function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
 function callEntries(text: string, turn: Turn): OutlineEntry[] {
   return turn.calls.map((call) => ({
     kind: 'call',
-    words: renderedText(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
+    label: renderedText(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
     call: renderCallName(call),
     start: call.start,
     end: Math.max(call.start, beforeLineBreak(text, call.end)),
@@ -68,9 +68,9 @@ function headingEntries(text: string, headings: readonly Heading[], turnEnd: num
     }
     open.push(at);
   }
-  return headings.map(({ words, start }, at) => ({
+  return headings.map(({ label, start }, at) => ({
     kind: 'heading',
-    words,
+    label,
     start,
     end: ends[at] ?? turnEnd,
     nameEnd: Math.min(endOfLine(text, start), ends[at] ?? turnEnd),
@@ -152,7 +152,7 @@ interface TextChange {
   readonly text: string;
 }
 
-/** The editor forgets folds while it recomputes them, so they are reported as new for this long. */
+/** VS Code drops fold state while recomputing ranges, so a fold is reported as new for this long. */
 const REPEAT_MS = 1500;
 
 /** Tracks which folds of a chat were already seen, across edits. */
@@ -160,11 +160,15 @@ export class SeenFolds {
   /** By start offset: the time until which a fold is reported as new. */
   #newUntil: ReadonlyMap<number, number> = new Map();
 
-  /** Returns the new folds. A busy fold counts as seen immediately. */
-  takeNew<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
+  /** Returns the new folds. A fold that is still being written counts as seen immediately. */
+  takeNew<F extends Fold>(
+    folds: readonly F[],
+    nowMs: number,
+    isBeingWritten: (fold: F) => boolean,
+  ): readonly F[] {
     const newUntil = new Map(this.#newUntil);
     for (const fold of folds) {
-      if (isBusy(fold)) newUntil.set(fold.start, nowMs);
+      if (isBeingWritten(fold)) newUntil.set(fold.start, nowMs);
       else if (!newUntil.has(fold.start)) newUntil.set(fold.start, nowMs + REPEAT_MS);
     }
     this.#newUntil = newUntil;

@@ -8,7 +8,7 @@ import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
 export interface TurnShape {
-  readonly words?: string;
+  readonly label?: string;
   readonly headings: readonly Heading[];
   readonly details: readonly Details[];
   readonly assets: number;
@@ -16,7 +16,7 @@ export interface TurnShape {
 
 export interface Heading {
   readonly level: number;
-  readonly words: string;
+  readonly label: string;
   readonly start: number;
 }
 
@@ -49,8 +49,8 @@ class ShapeReader {
   readonly #headings: Heading[] = [];
   readonly #details: Details[] = [];
   readonly #openDetails: Line[] = [];
-  #words: string | undefined;
-  #wordsInCode: string | undefined;
+  #label: string | undefined;
+  #labelInCode: string | undefined;
   #assets = 0;
 
   constructor(turn: Turn) {
@@ -61,16 +61,16 @@ class ShapeReader {
   read(text: string): TurnShape {
     const { calls, bodyStart, end } = this.#turn;
     let nextCall = 0;
-    // Once the words are found, most lines do not affect the shape.
-    const skips = (firstCode: number) => this.#words !== undefined && this.#fences.stepFast(firstCode);
+    // Once the label is found, most lines do not affect the shape.
+    const skips = (firstCode: number) => this.#label !== undefined && this.#fences.stepFast(firstCode);
     for (const line of eachLine(text, bodyStart, skips)) {
       if (line.start >= end) break;
       while ((calls[nextCall]?.end ?? end) <= line.start) nextCall += 1;
       if (line.start < (calls[nextCall]?.start ?? end)) this.#readLine(line);
     }
-    const words = this.#words ?? this.#wordsInCode;
+    const label = this.#label ?? this.#labelInCode;
     return {
-      ...(words === undefined ? {} : { words }),
+      ...(label === undefined ? {} : { label }),
       headings: this.#headings,
       details: this.#details.sort((a, b) => a.start - b.start),
       assets: this.#assets,
@@ -84,7 +84,7 @@ class ShapeReader {
     }
     const wasInComment = this.#fences.inComment;
     const state = this.#fences.step(line.text);
-    if (state === 'inside' && this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
+    if (state === 'inside' && this.#openDetails.length === 0) this.#labelInCode ??= renderedText(line.text);
     if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
   }
 
@@ -98,9 +98,9 @@ class ShapeReader {
     const title =
       heading?.[2] === undefined ? undefined : renderedText(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
     if (title !== undefined) {
-      this.#headings.push({ level: heading?.[1]?.length ?? 1, words: title, start: line.start });
+      this.#headings.push({ level: heading?.[1]?.length ?? 1, label: title, start: line.start });
     }
-    if (this.#words === undefined && !RULE.test(text)) this.#words = renderedText(text);
+    if (this.#label === undefined && !RULE.test(text)) this.#label = renderedText(text);
   }
 
   #readDetails(line: Line): boolean {

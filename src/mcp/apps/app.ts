@@ -108,7 +108,7 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
   const read = (list: keyof AppCsp): readonly string[] => {
     const entries = field(declared, list);
     if (!Array.isArray(entries)) return [];
-    if (entries.length > MAX_DOMAINS) notices.push(`Of its ${list} only the first ${MAX_DOMAINS} are used.`);
+    if (entries.length > MAX_DOMAINS) notices.push(`Only the first ${MAX_DOMAINS} of its ${list} are used.`);
     const schemes = list === 'connectDomains' ? ['https', 'wss'] : ['https'];
     return entries.slice(0, MAX_DOMAINS).flatMap((entry: unknown) => {
       const origin = readOrigin(entry, schemes, local);

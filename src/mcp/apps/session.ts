@@ -319,7 +319,7 @@ function blocksText(content: unknown): string {
 
 function limited(value: string): string {
   if (value.length <= MAX_TEXT_CHARS) return value;
-  throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
+  throw invalidParams(`The text is longer than ${MAX_TEXT_CHARS} characters.`);
 }
 
 function contextText(params: unknown): string {

@@ -12,8 +12,8 @@ import {
 } from '../schema/schema.ts';
 
 /**
- * Keywords that are passed to the JSON language service. Schemas are untrusted: the service runs patterns on RegExp, and some
- * keywords insert snippets or Markdown into the editor.
+ * Keywords that are passed to the JSON language service. Schemas are untrusted: the service runs patterns on RegExp,
+ * and some keywords insert snippets or Markdown into the editor.
  */
 const SAFE_KEYWORDS: ReadonlySet<string> = new Set(
   [

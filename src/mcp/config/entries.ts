@@ -130,7 +130,7 @@ export interface NewServer {
 export function readEntry({ name, entry }: NewServer): ServerConfig {
   const { servers, problems } = readServers({ [name]: entry }, 'asWritten');
   const config = servers.get(name);
-  if (config === undefined) throw new TypeError(problems[0] ?? 'A server that is disabled cannot be added.');
+  if (config === undefined) throw new TypeError(problems[0] ?? 'A disabled server cannot be added.');
   return config;
 }
 

@@ -43,7 +43,7 @@ export interface CallContext {
 }
 
 export interface RequestOptions extends CallContext {
-  /** The longest time without a sign of life. Progress and each piece of a long response restart it. */
+  /** The longest time without activity. Progress and each piece of a long response restart it. */
   readonly timeoutMs: number;
   /** Extra headers of this request, over HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -48,7 +48,7 @@ export function mayBeSse(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
 }
 
-/** Makes foreign text one line of bounded length. */
+/** Makes untrusted text one line of limited length. */
 export function oneLine(text: string): string {
   const line = text
     .slice(0, 2 * MAX_REASON_CHARS)

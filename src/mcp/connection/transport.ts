@@ -69,7 +69,7 @@ class SpillingSseTransport extends SSEClientTransport {
   }
 }
 
-/** Servers answer at once, with a stream or an error. Others are not waited for. */
+/** How long to wait for the stream. Most servers answer at once, with a stream or an error. */
 const MAX_LISTEN_MS = 3000;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];

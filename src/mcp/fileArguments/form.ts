@@ -90,7 +90,7 @@ function objectWith(fields: FormFields): FileForm {
 const STRING_FORMS: readonly {
   readonly form: keyof typeof STRINGS;
   readonly when: (hints: Hints) => boolean;
-  /** Good enough to convert a reference, but no sign that the schema asks for a file. */
+  /** Sufficient to convert a reference, but not evidence that the schema asks for a file. */
   readonly weak?: true;
 }[] = [
   {

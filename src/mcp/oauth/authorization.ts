@@ -262,7 +262,7 @@ function explain(error: unknown): string {
   return quote(messageOf(error).replace(/\.$/, '') + cause);
 }
 
-/** Foreign text as one short line with invisible characters shown. */
+/** Untrusted text as one short line with invisible characters shown. */
 function quote(text: string): string {
   const line = showInvisible(text.slice(0, MAX_QUOTE_CHARS).replace(/\s+/g, ' ')).trim();
   return text.length > MAX_QUOTE_CHARS ? `${line}…` : line;

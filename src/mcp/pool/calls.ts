@@ -96,13 +96,13 @@ async function visitAll(error: UrlElicitationRequiredError, deps: CallDeps): Pro
   for (const params of error.elicitations) {
     const elicitation = readElicitation(params);
     if (elicitation.kind !== 'url') return false;
-    // Subscribes before the user is asked, who may be quick.
+    // Subscribes before asking the user, who may answer quickly.
     const ended = new AbortController();
     const done = running.connection.elicitationDone(
       params.elicitationId,
       AbortSignal.any([signal, ended.signal]),
     );
-    // The connection may be lost while this is not awaited yet.
+    // Avoids an unhandled rejection if the connection is lost before this is awaited.
     done.catch(() => {});
     try {
       const answer = await requests.elicit(elicitation, askedBy, signal);
@@ -120,7 +120,7 @@ async function visitAll(error: UrlElicitationRequiredError, deps: CallDeps): Pro
 type TaskContext = Pick<CallContext, 'signal' | 'onProgress'>;
 
 export interface TaskRequestOptions extends TaskContext {
-  /** The response arrives only when the task ends, without a sign of life before. */
+  /** The response arrives only when the task ends, without any activity before that. */
   readonly patient?: boolean;
 }
 

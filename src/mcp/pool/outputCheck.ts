@@ -58,7 +58,7 @@ function describe(errors: string): string {
   const [, place = '', reason = last] = /^#([^:]*): (.*)$/s.exec(last) ?? [];
   const at = place === '' ? '' : ` at ${shorten(place, MAX_PLACE_CHARS)}`;
   const message = shorten(reason.replace(/\.$/, ''), MAX_REASON_CHARS);
-  return `The structured content does not fit the tool's own output schema${at}: ${message}.`;
+  return `The structured content does not match the tool's own output schema${at}: ${message}.`;
 }
 
 function shorten(text: string, maxChars: number): string {

@@ -21,7 +21,7 @@ export interface PoolOptions {
   readonly log: Log;
   /** The log of one server. By default `log`, with the name of the server. */
   readonly logFor?: ((server: string) => Log) | undefined;
-  /** The longest time without a sign of life, at start and during requests. */
+  /** The longest time without activity, at start and during requests. */
   readonly timeoutMs: () => number;
   readonly clientInfo: Implementation;
   readonly requests?: ServerRequests | undefined;
@@ -103,7 +103,9 @@ export class ServerPool {
     const config = servers.get(name);
     if (config === undefined) {
       const known =
-        servers.size === 0 ? 'None is configured.' : `There are: ${[...servers.keys()].join(', ')}.`;
+        servers.size === 0
+          ? 'No servers are configured.'
+          : `Configured servers: ${[...servers.keys()].join(', ')}.`;
       throw new Error(`There is no server ${name}. ${known}`);
     }
     const slot = this.#slotFor(name, config);

@@ -100,7 +100,7 @@ function eventOf(message: Buffer): Buffer {
 
 async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {
   await filter.push(bytes);
-  if (filter.isEndless) throw new Error('it sent a message without an end');
+  if (filter.exceedsDropLimit) throw new Error('it sent a message that exceeds the size limit');
 }
 
 async function* chunksOf(body: Body): AsyncGenerator<Buffer> {

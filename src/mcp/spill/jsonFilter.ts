@@ -13,7 +13,7 @@ const REPORT_EVERY_MS = 250;
 const PROBE_CHARS = 256;
 const MAYBE_BASE64 = /^(?:[\w+/=-]|\\(?:[nr/]|u00[0-7][\da-f]|u?[\da-f]{0,3}$))*$/i;
 const MAYBE_DATA_URL = /^(?:d|da|dat|data|data:[^,]*)$/i;
-/** Longer than the keys of a message and its id. */
+/** Keys and ids of messages are shorter. */
 const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
@@ -38,7 +38,7 @@ export class JsonFilter {
   #escaped = false;
   /** The text of the current string if the position needs it. */
   #text: string | undefined;
-  /** Of the message whose id has not arrived yet. */
+  /** Spilled strings of the current message, until its id is known. */
   #unassigned: SpillTable | undefined;
   #assigning: Promise<void>[] = [];
   #received = 0;
@@ -51,7 +51,7 @@ export class JsonFilter {
     this.#minSpilledChars = minSpilledChars;
   }
 
-  get isEndless(): boolean {
+  get exceedsDropLimit(): boolean {
     return this.#dropped > this.#requests.maxDroppedBytes;
   }
 
@@ -67,7 +67,7 @@ export class JsonFilter {
     this.#received += chunk.length;
     if (!this.#position.isInResult) return;
     const isLong = () => this.#received >= MIN_REPORTED_BYTES;
-    // By key, so that the first number is reported at once.
+    // A separate throttle key, so that the first size is reported at once.
     this.#progress.run(isLong() ? 'long' : 'short', () =>
       this.#requests.arrived(this.#position.id, isLong() ? this.#received : 0),
     );
@@ -243,7 +243,7 @@ export class JsonFilter {
 
 const FIRST_BYTES = 4 * 1024;
 
-/** A growing buffer. Beyond its limit it drops everything, before and after. */
+/** A growing buffer. After exceeding its limit, it discards its content and everything appended. */
 class ByteList {
   readonly #maxBytes: number;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);

@@ -43,7 +43,7 @@ export class JsonPosition {
     this.#beginMessage();
   }
 
-  /** Moves behind the quote that opens the next string, or to the end. */
+  /** Moves past the quote that opens the next string, or to the end. */
   moveToString(bytes: Buffer, from: number): { readonly at: number; readonly opened: boolean } {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;

@@ -35,9 +35,9 @@ export interface Exit {
 
 /** Time to exit after stdin was closed, and again after SIGTERM. */
 const GRACE_MS = 2000;
-/** A killed process that waits for a disk exits only after that wait. */
+/** A killed process that is waiting for a disk exits only when the disk responds. */
 const KILL_GRACE_MS = 10_000;
-/** After its process exited, output that is silent this long is closed; a grandchild could keep it open. */
+/** After the process exits, its output is closed when idle for this long: a grandchild could keep it open. */
 const SILENCE_MS = 1000;
 const MAX_QUOTED_CHARS = 200;
 const NEWLINE = 0x0a;
@@ -172,9 +172,9 @@ export class StdioTransport implements Transport {
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));
-    if (this.#filter.isEndless) {
+    if (this.#filter.exceedsDropLimit) {
       await this.#filter.abort();
-      this.#options.onLost('it sent a line without an end');
+      this.#options.onLost('it sent a line that exceeds the size limit');
       void this.close();
     }
   }

@@ -9,7 +9,7 @@ export interface Ticket {
   readonly method: string;
   /** Receives the long strings of the response. */
   readonly spills?: SpillTable | undefined;
-  /** Called a few times a second while a response arrives, with its bytes so far; 0 if it is short or may be another's. */
+  /** Called a few times a second while a response arrives, with its bytes so far; 0 if short or unassigned. */
   readonly onArrival?: ((bytes: number) => void) | undefined;
   /** The result as the server sent it. Absent until the response has arrived, and for methods without an empty result. */
   result?: unknown;
@@ -20,7 +20,7 @@ export class PendingRequests {
   readonly #pending = new Map<number, Ticket | undefined>();
   /** The SDK assigns the ids, and sends a request again when it requires input. Both happen in the context of `run`. */
   readonly #current = new AsyncLocalStorage<Ticket>();
-  /** A message of which more was dropped is considered endless. */
+  /** The connection is closed after this much of one message was dropped. */
   readonly maxDroppedBytes: number;
 
   constructor(maxDroppedBytes = MAX_DROPPED_BYTES) {
@@ -77,7 +77,7 @@ export class PendingRequests {
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
     if (id === undefined) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
-    const message = `its answer has more than ${describeSize(MAX_MESSAGE_BYTES)} of text. Ask the tool for less at a time`;
+    const message = `its response contains more than ${describeSize(MAX_MESSAGE_BYTES)} of text. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 

@@ -1,7 +1,7 @@
-import { field, isObject } from '../../base/json.ts';
+import { field, isObject, parseJson } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
 import { ModelError, toFailure } from '../providers/failure.ts';
-import { baseUrlOf, parseJson } from '../providers/wire.ts';
+import { baseUrlOf } from '../providers/wire.ts';
 import type { ModelConfig } from './models.ts';
 
 interface ListModelsOptions {
@@ -95,7 +95,7 @@ function nameOf({ id, name }: Fields): readonly string[] {
   return typeof found === 'string' && found !== '' ? [found.replace(/^models\//, '')] : [];
 }
 
-/** Most providers do not say; the others differ in how. */
+/** Most providers do not report it; the others use different fields. */
 function canChat(model: Fields): boolean {
   const { supportedGenerationMethods: methods, architecture, capabilities, type } = model;
   if (Array.isArray(methods) && !methods.includes('generateContent')) return false;

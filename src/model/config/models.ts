@@ -105,8 +105,8 @@ function describeChoice(models: ReadonlyMap<string, ModelConfig>): string {
   const names = [...models.keys()].map((each) => `“${each}”`).join(', ');
   const written = 'a name such as anthropic/MODEL, openai/MODEL, google/MODEL or vscode/MODEL, or tour';
   return names === ''
-    ? `None is configured in filechat.models; add one, or use ${written}.`
-    : `Configured are ${names}; ${written} works too.`;
+    ? `No models are configured in filechat.models; add one, or use ${written}.`
+    : `Configured models: ${names}. You can also use ${written}.`;
 }
 
 /** Programs that run models on this machine, with their default addresses. */

@@ -23,8 +23,8 @@ export interface EndpointOptions {
   readonly fetch: typeof globalThis.fetch;
   /** Called whenever bytes arrive, also those that only keep the connection alive. */
   readonly onBytes: () => void;
-  /** Called when the endpoint has accepted the request. The stream passes through `end` on its way to the SDK. */
-  readonly onAnswer?: ((end: StreamEnd) => void) | undefined;
+  /** Called when the endpoint has accepted the request. `streamEnd` observes the stream before the SDK does. */
+  readonly onAnswer?: ((streamEnd: StreamEnd) => void) | undefined;
 }
 
 export function hostOf(config: Endpoint): string {
@@ -42,9 +42,9 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
     onBytes();
     await checkResponse(response, hostOf(config));
     if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
-    const end = new StreamEnd(config.provider);
-    onAnswer?.(end);
-    return watchBody(response, response.body, { end, onBytes });
+    const streamEnd = new StreamEnd(config.provider);
+    onAnswer?.(streamEnd);
+    return watchBody(response, response.body, { streamEnd, onBytes });
   };
 }
 
@@ -64,25 +64,25 @@ async function checkResponse(response: Response, host: string): Promise<void> {
 }
 
 /** How long to wait for the rest of the stream after the stop reason. */
-const MAX_REST_MS = 30_000;
+const MAX_TRAILER_MS = 30_000;
 
 /** A failure after the stop reason ends the stream normally, so that the SDK emits what it still holds. */
 function watchBody(
   response: Response,
   body: ReadableStream<Uint8Array>,
-  { end, onBytes }: { readonly end: StreamEnd; readonly onBytes: () => void },
+  { streamEnd, onBytes }: { readonly streamEnd: StreamEnd; readonly onBytes: () => void },
 ): Response {
   const reader = body.getReader();
   const watched = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await (end.hasEnded ? readRest(reader) : reader.read());
+      const { done, value } = await (streamEnd.hasEnded ? readTrailer(reader) : reader.read());
       if (!done) {
         onBytes();
-        end.push(value);
+        streamEnd.push(value);
         controller.enqueue(value);
-        if (!end.isDone) return;
+        if (!streamEnd.isDone) return;
       }
-      const closing = end.end();
+      const closing = streamEnd.end();
       if (closing !== '') controller.enqueue(new TextEncoder().encode(closing));
       controller.close();
       if (!done) await reader.cancel();
@@ -93,8 +93,8 @@ function watchBody(
   return new Response(watched, { status, statusText, headers });
 }
 
-async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>) {
-  const timer = startTimer(MAX_REST_MS);
+async function readTrailer(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  const timer = startTimer(MAX_TRAILER_MS);
   try {
     return await unlessAborted(reader.read(), timer.signal);
   } catch {

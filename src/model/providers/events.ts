@@ -3,10 +3,10 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { defined } from '../../base/json.ts';
+import { defined, parseJson } from '../../base/json.ts';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
-import { parseJson, type Wire } from './wire.ts';
+import type { Wire } from './wire.ts';
 
 /** Metadata that providers need back. Not the ids of items on their servers: the file is the only state. */
 const KEPT = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature', 'phase'];

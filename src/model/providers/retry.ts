@@ -88,7 +88,7 @@ export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: (
   }
   if (retryAfterMs > MAX_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    return { kind: 'giveUp', reason: `The server asks to wait ${minutes} minutes. Run again then.` };
+    return { kind: 'giveUp', reason: `The provider asks to wait ${minutes} minutes. Try again later.` };
   }
   return { kind: 'wait', ms: Math.max(0, Math.ceil(retryAfterMs)) };
 }

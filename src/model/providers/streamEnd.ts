@@ -1,5 +1,5 @@
-import { isObject } from '../../base/json.ts';
-import { parseJson, type SdkProvider } from './wire.ts';
+import { isObject, parseJson } from '../../base/json.ts';
+import type { SdkProvider } from './wire.ts';
 
 export interface StreamFacts {
   /** A stop reason or `[DONE]` has arrived. */
@@ -49,7 +49,7 @@ export function classifyStreamEnd({ hasEnded, answered, hasOutput, problem }: St
   }
 }
 
-/** Watches a stream on its way to the SDK for its end and its format. */
+/** Observes a stream before the SDK does, to detect its end and its format. */
 export class StreamEnd {
   readonly #signs: Signs;
   readonly #decoder = new TextDecoder();

@@ -39,15 +39,6 @@ export function baseUrlOf(config: Pick<ModelConfig, 'provider' | 'baseUrl'>): st
   return baseUrl.replace(/\/+$/, '');
 }
 
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Every provider that accepts images accepts these types. */
 export const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];

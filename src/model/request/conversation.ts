@@ -122,7 +122,7 @@ export class ChatConversation implements Conversation {
   async #listInTime(server: string, signal: AbortSignal): Promise<ToolList> {
     const { tools, wait = sleep, maxListMs = MAX_LIST_MS } = this.#deps;
     const answered = new AbortController();
-    const reason = `Server ${server} did not answer within ${maxListMs / 1000} s: this request goes without its tools.`;
+    const reason = `Server ${server} did not respond within ${maxListMs / 1000} s, so this request is sent without its tools.`;
     const late = wait(maxListMs, answered.signal).then(() => ({
       tools: [],
       failures: [{ server, reason }],

@@ -99,8 +99,8 @@ export class AttachedParts {
     const content = stripTags(new TextDecoder().decode(bytes));
     const head = `File ${target}:\n`;
     if (content.length <= MAX_ATTACHED_CHARS) return textPart(`${head}${content}`);
-    const shown = `${MAX_ATTACHED_CHARS} of its ${content.length} characters`;
-    this.notes.push(`Of “${target}” the model gets the first ${shown}.`);
+    const shown = `${MAX_ATTACHED_CHARS} of ${content.length} characters`;
+    this.notes.push(`Only the first ${shown} of “${target}” are sent to the model.`);
     const cut = content.slice(0, MAX_ATTACHED_CHARS).toWellFormed();
     return textPart(`${head}${cut}\n[Cut: these are the first ${shown}.]`);
   }
@@ -130,7 +130,7 @@ function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, i
 /** A call by the user, before its result. Providers have no such calls, so it is sent as text. */
 export function calledText(call: WrittenCall, result: ViewedResult | undefined): ContentPart {
   const called = `I called the tool ${renderToolName(call)} with these arguments:\n${call.argumentsText.trim() || '{}'}`;
-  if (!result) return textPart(`${called}\nThere is no result of it.`);
+  if (!result) return textPart(`${called}\nIt has no result.`);
   return textPart(`${called}\nIt returned${result.isError ? ' an error' : ''}:`);
 }
 

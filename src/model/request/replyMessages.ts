@@ -93,7 +93,7 @@ function viewCall(
   const args = parseArguments(argumentsText);
   const problem: readonly ContentPart[] = args.ok
     ? []
-    : [textPart(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
+    : [textPart(`${args.message}\nThe arguments were: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
   const found = answer ?? { isError: true, parts: [textPart(NO_RESULT)] };
   return {
     call: { kind: 'call', id, name, arguments: args.ok ? args.value : {}, ...defined({ metadata }) },
@@ -109,12 +109,11 @@ interface CutReply {
   readonly calls: readonly WrittenCall[];
 }
 
-const CUT = 'Your last reply was cut off on its way. What follows is all of it that arrived:';
-const GO_ON =
-  'Go on exactly where it ends: your next words are put directly behind its last character. Do not repeat any of it, and do not comment on the interruption.';
-const IN_CODE =
-  'It ends inside a code block that is still open: go on with the code, and do not open it again.';
-const CALLS = 'Behind it stand these calls of tools, which will run. Do not make them again:';
+const CUT = 'Your last reply was interrupted. This is the part that arrived:';
+const CONTINUE =
+  'Continue exactly where it ends: your output is appended directly after its last character. Do not repeat any of it, and do not comment on the interruption.';
+const IN_CODE = 'It ends inside an open code block: continue the code, and do not open the block again.';
+const CALLS = 'It is followed by these tool calls, which will run. Do not repeat them:';
 
 /**
  * Asks the model to continue an interrupted reply. The reply goes into the last user message, because some providers
@@ -135,6 +134,6 @@ function describeCut({ text, endsInCode, calls }: CutReply): string {
     CUT,
     `<partial_reply>${text}</partial_reply>`,
     ...(made.length > 0 ? [CALLS, ...made] : []),
-    endsInCode ? `${GO_ON} ${IN_CODE}` : GO_ON,
+    endsInCode ? `${CONTINUE} ${IN_CODE}` : CONTINUE,
   ].join('\n');
 }

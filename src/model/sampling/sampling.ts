@@ -110,8 +110,8 @@ class GatheredAnswer {
 }
 
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
-  required: 'Answer with a call of one of the tools.',
-  none: 'Answer without calling a tool.',
+  required: 'Respond by calling one of the tools.',
+  none: 'Respond without calling a tool.',
 };
 
 type Media = Extract<SamplingPart, { kind: 'image' | 'audio' }>;

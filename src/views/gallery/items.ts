@@ -76,7 +76,7 @@ export interface Query {
 /** Not the name of any tool: those begin with the id of a server. */
 export const UNLINKED = '-';
 
-export const EVERYTHING: Query = {
+export const DEFAULT_QUERY: Query = {
   search: '',
   kind: 'all',
   tool: '',

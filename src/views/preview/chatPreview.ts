@@ -82,7 +82,7 @@ function renderCard(
 ): string {
   const { role } = turn;
   const name = words[role === 'user' ? 'you' : role];
-  const more = role === 'tool' ? toolOfMarker(turn.words) : turn.words;
+  const more = role === 'tool' ? toolOfMarker(turn.markerText) : turn.markerText;
   const detail = more === '' ? '' : `<span class="filechat-detail">${toHtml(more)}</span>`;
   const clock = time === undefined ? '' : formats.time(time);
   const label = toHtml(more === '' ? name : `${name}: ${more}`);

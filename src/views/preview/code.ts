@@ -51,7 +51,7 @@ function languageOf(token: Token, md: MarkdownIt): string {
   return language;
 }
 
-/** Only colors are accepted: other markup of an extension, such as a diagram, could load something. */
+/** Only `<span>` highlighting is accepted: other markup from an extension could load resources. */
 const OTHER_TAG = /<(?!span class="[\w -]*">|\/span>)/;
 
 function highlight(text: string, language: string, options: Options, highlights: HighlightCache): string {

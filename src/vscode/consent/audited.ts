@@ -2,7 +2,7 @@ import type { Disposable } from '../../ports/document.ts';
 import type { ElicitationAnswer, ServerHost } from '../../ports/servers.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
 
-/** Adds to the audit entry while the work runs: who allowed it, or what came of it. */
+/** Adds to the audit entry while the work runs: who allowed it, or its outcome. */
 export type Note = (more: Partial<AuditEntry>) => void;
 
 export const FORM_OUTCOMES: Readonly<Record<ElicitationAnswer['action'], Partial<AuditEntry>>> = {

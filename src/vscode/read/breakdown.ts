@@ -173,8 +173,8 @@ function labelOf(text: string, { what }: BreakdownItem): string {
     case 'system':
       return `$(settings) ${vscode.l10n.t('Instructions for the model')}`;
     case 'turn': {
-      const { role, words } = what.turn;
-      const name = role === 'tool' && words !== '' ? words : ROLES[role].name;
+      const { role, markerText } = what.turn;
+      const name = role === 'tool' && markerText !== '' ? markerText : ROLES[role].name;
       const excerpt = excerptOf(text, what.turn);
       return `${ROLES[role].icon} ${plain(excerpt ? `${name}: ${excerpt}` : name)}`;
     }

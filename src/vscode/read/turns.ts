@@ -35,14 +35,14 @@ const { SymbolKind } = vscode;
 type Naming = (entry: OutlineEntry) => string;
 
 const SYMBOLS: Readonly<Record<OutlineEntry['kind'], readonly [vscode.SymbolKind, Naming]>> = {
-  user: [SymbolKind.Interface, ({ words }) => (words ? t('You: {0}', words) : t('You'))],
-  assistant: [SymbolKind.Class, ({ words }) => (words ? t('Assistant: {0}', words) : t('Assistant'))],
+  user: [SymbolKind.Interface, ({ label }) => (label ? t('You: {0}', label) : t('You'))],
+  assistant: [SymbolKind.Class, ({ label }) => (label ? t('Assistant: {0}', label) : t('Assistant'))],
   tool: [SymbolKind.Event, nameOfResult],
-  system: [SymbolKind.Constant, ({ words }) => (words ? t('System: {0}', words) : t('System'))],
-  summary: [SymbolKind.Constant, ({ words }) => (words ? t('Summary: {0}', words) : t('Summary'))],
+  system: [SymbolKind.Constant, ({ label }) => (label ? t('System: {0}', label) : t('System'))],
+  summary: [SymbolKind.Constant, ({ label }) => (label ? t('Summary: {0}', label) : t('Summary'))],
   settings: [SymbolKind.Property, () => t('Settings')],
   call: [SymbolKind.Method, ({ call }) => call || t('Tool call')],
-  heading: [SymbolKind.String, ({ words }) => words],
+  heading: [SymbolKind.String, ({ label }) => label],
 };
 
 function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
@@ -50,7 +50,7 @@ function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   const [kind, nameOf] = SYMBOLS[entry.kind];
   const symbol = new vscode.DocumentSymbol(
     nameOf(entry),
-    entry.kind === 'call' ? entry.words : '',
+    entry.kind === 'call' ? entry.label : '',
     kind,
     new vscode.Range(start, document.positionAt(entry.end)),
     new vscode.Range(start, document.positionAt(entry.nameEnd)),
@@ -59,11 +59,11 @@ function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   return symbol;
 }
 
-function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
+function nameOfResult({ call, assets = 0, label }: OutlineEntry): string {
   const name = call || t('Tool');
   if (assets === 1) return t('{0} → 1 file', name);
   if (assets > 1) return t('{0} → {1} files', name, assets);
-  return words ? `${name} → ${words}` : name;
+  return label ? `${name} → ${label}` : name;
 }
 
 const FOLD_THROTTLE_MS = 150;

@@ -2,20 +2,21 @@ import type * as vscode from 'vscode';
 import type { KnownProtocol, KnownProtocols } from '../../mcp/connection/knownProtocols.ts';
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 
-const REMEMBERED = 'server.verdicts';
+/** The historical name of stored data: renaming it would lose the known protocols. */
+const STORAGE_KEY = 'server.verdicts';
 const MAX_REMEMBERED = 200;
 
 /** The protocols of servers by fingerprint, across sessions. */
 export function rememberedProtocols(memory: vscode.Memento): KnownProtocols {
   const readAll = () =>
-    new Map(Object.entries(memory.get<Readonly<Record<string, KnownProtocol>>>(REMEMBERED, {})));
+    new Map(Object.entries(memory.get<Readonly<Record<string, KnownProtocol>>>(STORAGE_KEY, {})));
   return {
     read: (fingerprint) => readAll().get(fingerprint),
     write: (fingerprint, known) => {
       const all = readAll();
       if (!all.delete(fingerprint) && known === undefined) return;
       if (known !== undefined) all.set(fingerprint, known);
-      void memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_REMEMBERED)));
+      void memory.update(STORAGE_KEY, Object.fromEntries([...all].slice(-MAX_REMEMBERED)));
     },
   };
 }

@@ -196,7 +196,7 @@ suite('a chat in the editor', () => {
     await vscode.workspace.fs.writeFile(settings, new TextEncoder().encode(json));
     const document = await openChat('evil.chat.md', `# %% user\n${CALL('x').replace('mine.', 'evil.')}`);
     const outcome = await run();
-    assert.equal(outcome.error, 'There is no server evil. There are: mine.');
+    assert.equal(outcome.error, 'There is no server evil. Configured servers: mine.');
     assert.match(document.getText(), /> ⚠ There is no server evil\./);
     assert.equal(readdirSync(inWorkspace().fsPath).includes('owned'), false);
     await vscode.workspace.fs.delete(settings);

@@ -32,7 +32,7 @@ const RUNS = 1000;
 const SEED = 7;
 const AT_ONCE = 50;
 
-/** Each lies outside, or inside as something that is not served. */
+/** Each is outside the served folder, or inside but not served. */
 const CANARIES = [
   'secret.chat.md',
   `cmdassets/${FOREIGN}`,
@@ -44,7 +44,7 @@ const CANARIES = [
   'served/node_modules/a/README.chat.md',
 ];
 
-/** Links that lead out of what is served, or to what is not served. */
+/** Links that lead out of the served folder, or to files that are not served. */
 const LINKS: readonly [at: string, to: string][] = [
   ['served/link.chat.md', '../secret.chat.md'],
   ['served/inner.chat.md', 'private.txt'],
@@ -53,7 +53,7 @@ const LINKS: readonly [at: string, to: string][] = [
   ['served/bad/cmdassets', '../../cmdassets'],
 ];
 
-describe('what lies elsewhere', () => {
+describe('a file that is not served', () => {
   const cleanup = cleanUpLast();
   const notes = createNotes(cleanup);
   const attacks = attacksOn(notes);
@@ -74,7 +74,7 @@ describe('what lies elsewhere', () => {
     assert.ok(!resources.some(({ name }) => name === FOREIGN || name === LINKED));
   });
 
-  it('gets the same answer as what is not there at all', async () => {
+  it('gets the same answer as a missing file', async () => {
     const answer = async (uri: string) =>
       (await failure(client.readResource({ uri }))).replaceAll(uri, 'URI');
     const missing = await answer('filechat://missing.chat.md');
@@ -85,7 +85,7 @@ describe('what lies elsewhere', () => {
       assert.equal(await answer(uri), missing);
   });
 
-  it('is refused by every way that leads to a file', async () => {
+  it('is refused by every request that reads a file', async () => {
     const before = treeOf(notes.around);
     for (const { name, uri } of attacks) {
       for (const asked of [uri, uri.replace('filechat:', 'FILECHAT:')]) {
@@ -183,11 +183,11 @@ function attacksOn({ around, path }: Notes): readonly Attack[] {
     ['another case', 'IDEAS.chat.md'],
     ['wide dots', '．．／secret.chat.md'],
     ['a link to a chat elsewhere', 'link.chat.md'],
-    ['a link to what is no chat', 'inner.chat.md'],
+    ['a link to a file that is not a chat', 'inner.chat.md'],
     ['a link to a folder', 'linked/other.chat.md'],
     ['a hidden folder', '.hidden/plan.chat.md'],
     ['a folder of packages', 'node_modules/a/README.chat.md'],
-    ['what is no chat', 'private.txt'],
+    ['a file that is not a chat', 'private.txt'],
     ['nothing', ''],
   ];
   const assets: readonly [name: string, chat: string, asset: string][] = [
@@ -195,7 +195,7 @@ function attacksOn({ around, path }: Notes): readonly Attack[] {
     ['an asset behind a linked folder', 'bad/chat.chat.md', FOREIGN],
     ['an asset that is a link', CHAT, LINKED],
     ['an asset in a linked folder', 'linked/other.chat.md', FOREIGN],
-    ['a file that is no asset', CHAT, 'private.txt'],
+    ['a file that is not an asset', CHAT, 'private.txt'],
     ['an asset in another case', CHAT, IMAGE.toUpperCase()],
     ['an asset of another folder', 'ideas.chat.md', IMAGE],
   ];
@@ -219,7 +219,7 @@ function attacksOn({ around, path }: Notes): readonly Attack[] {
   ];
 }
 
-/** Addresses and names of pieces that mean something to some system, in any order. */
+/** Addresses and names made of pieces with a special meaning on some system, in any order. */
 function madeUp({ around, path }: Notes): fc.Arbitrary<string> {
   const piece = fc.constantFrom(
     ...'.. . / // \\ %2e%2e %2F %2f %5C %252e %252f %00 \0 % : @ ? # C: ~ con ．． \u202e é e\u0301 %c0%ae $DATA'.split(
@@ -250,7 +250,7 @@ function madeUp({ around, path }: Notes): fc.Arbitrary<string> {
   return fc.tuple(scheme, rest).map((both) => both.join('').toWellFormed());
 }
 
-/** The same words through every way in; the costly ones only now and then. */
+/** Sends the same text through every entry point; the expensive ones only occasionally. */
 function askAll(client: Client, text: string, costly: boolean): Promise<unknown>[] {
   const bare = text.replace(/^[A-Za-z]+:(?:\/\/)?/, '');
   const tool = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
@@ -285,7 +285,7 @@ async function toolFailure(client: Client, name: string, args: Record<string, un
 function assertRefused(answer: string, what: string, { around }: Notes): void {
   assert.doesNotMatch(answer, /failed inside the server/, what);
   assert.ok(!answer.includes(CANARY), what);
-  // What was asked for may be said again; what is there may not.
+  // The response may repeat the request, but must not reveal contents.
   if (!what.includes(around)) assert.ok(!answer.includes(around), `${what}: ${answer}`);
   assert.doesNotMatch(answer, /ENOENT|ELOOP|EACCES|\bat .*:\d+:\d+/, what);
 }
@@ -308,7 +308,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Every file, folder and link below, with what it is and holds. */
+/** Every file, folder and link below, with its type and contents. */
 function treeOf(folder: string): Map<string, string> {
   const tree = new Map<string, string>();
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

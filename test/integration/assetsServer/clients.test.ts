@@ -61,7 +61,7 @@ describe('our own client and the assets server', () => {
       assert.match(saved.markdown, /Saved a\.json/);
     });
 
-    it(`over ${way}: is told of changes`, { timeout: 60_000 }, async (t) => {
+    it(`over ${way}: receives notifications of changes`, { timeout: 60_000 }, async (t) => {
       const notes = createNotes(t);
       const { client } = serve(t, { files: await configure(t, notes) });
       const { resources, templates } = await client.listResources('files');
@@ -127,10 +127,10 @@ describe('the official Inspector', () => {
 
 describe('the page about the server', () => {
   const page = readFileSync(new URL('../../../src/assetsServer/README.md', import.meta.url), 'utf8');
-  /** What stands in a fence with these words behind its backticks. */
+  /** The contents of the fence with this info string. */
   const fences = (words: string) => [...page.matchAll(new RegExp(`^\`\`\`${words}\\n(.*?)^\`\`\`$`, 'gms'))];
 
-  it('has an example that runs as it stands and writes what it says', async (t) => {
+  it('has an example that runs unchanged and prints the documented output', async (t) => {
     const notes = createNotes(t);
     const [[, script = ''] = []] = fences('js readLatest\\.mjs');
     const [[, output = ''] = []] = fences('text output');
@@ -148,7 +148,7 @@ describe('the page about the server', () => {
     assert.equal(stdout, output, stderr);
   });
 
-  it('shows calls with the answers that they really get', async (t) => {
+  it('shows calls with their actual answers', async (t) => {
     const notes = createNotes(t);
     const { call } = serve(t, { files: await (WAYS['stdio'] ?? assert.fail)(t, notes) });
     const shown = fences('json call (\\w+)');
@@ -171,7 +171,7 @@ describe('the page about the server', () => {
   });
 });
 
-/** The names of files that are saved now differ each time. */
+/** The names of newly saved files differ each time. */
 function withoutTime(text: string): string {
   return text.replace(/tool-file-\d{8}-\d{6}-\w+-1\.md/g, 'NAME');
 }

@@ -43,7 +43,7 @@ describe('the assets server over HTTP', () => {
     server = await startOverHttp(cleanup, ['--max-upload-bytes', '1000', createNotes(cleanup).path]);
   });
 
-  /** A request of a client that may come in, but for what is said otherwise. */
+  /** A valid request, except for the given overrides. */
   function ask({
     method = 'POST',
     path = '/mcp',
@@ -75,14 +75,14 @@ describe('the assets server over HTTP', () => {
     });
   }
 
-  it('a client may rest for minutes without its next question meeting a connection that just ends', async () => {
+  it('a client may be idle for minutes, and its next request does not hit a closing connection', async () => {
     const session = String((await ask()).headers['mcp-session-id']);
     const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
     const { status, headers } = await ask({ headers: { 'mcp-session-id': session }, body });
     assert.deepEqual([status, headers['keep-alive']], [202, 'timeout=600']);
   });
 
-  it('lets a client in that has the token', async () => {
+  it('accepts a client with the token', async () => {
     const { status, headers } = await ask();
     assert.equal(status, 200);
     assert.ok(headers['mcp-session-id']);
@@ -105,10 +105,10 @@ describe('the assets server over HTTP', () => {
     ],
     ['another path', () => ({ path: '/' }), 404],
     ['another method', () => ({ method: 'PUT' }), 405],
-    ['no JSON', () => ({ body: 'hello' }), 400],
+    ['a body that is not JSON', () => ({ body: 'hello' }), 400],
     ['another type of content', () => ({ headers: { 'content-type': 'text/plain' } }), 415],
     ['a request before initialize', () => ({ body: PING }), 400],
-    ['a session that is none', () => ({ headers: { 'mcp-session-id': 'x' }, body: PING }), 404],
+    ['an unknown session', () => ({ headers: { 'mcp-session-id': 'x' }, body: PING }), 404],
     ['a stream without a session', () => ({ method: 'GET' }), 400],
   ];
   for (const [name, asked, status] of REFUSED) {
@@ -121,7 +121,7 @@ describe('the assets server over HTTP', () => {
     });
   }
 
-  it('refuses two Hosts, which each could be meant', async () => {
+  it('refuses two Host headers, which are ambiguous', async () => {
     const socket = connect(Number(server.url.port), '127.0.0.1');
     const lines = [
       'POST /mcp HTTP/1.1',
@@ -135,7 +135,7 @@ describe('the assets server over HTTP', () => {
     assert.match(text, /^HTTP\/1\.1 (?:400|403|401) /);
   });
 
-  it('refuses a body that is too large, told before or only seen', async () => {
+  it('refuses a body that is too large, with or without a Content-Length', async () => {
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -151,7 +151,7 @@ describe('the assets server over HTTP', () => {
     assert.equal((await ask()).status, 200);
   });
 
-  it('does not read what comes without a token', async () => {
+  it('does not read the body of a request without a token', async () => {
     const socket = connect(Number(server.url.port), '127.0.0.1');
     const lines = ['POST /mcp HTTP/1.1', `Host: 127.0.0.1:${port()}`, 'Content-Length: 1000000000'];
     socket.write(`${lines.join('\r\n')}\r\n\r\n{"js`);
@@ -160,7 +160,7 @@ describe('the assets server over HTTP', () => {
     socket.destroy();
   });
 
-  it('ends a session when its client says so', async () => {
+  it('ends a session when its client requests it', async () => {
     const { headers } = await ask();
     const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
     assert.equal((await ask({ headers: session, body: PING })).status, 200);
@@ -189,7 +189,7 @@ describe('the command line', () => {
       );
     });
 
-  it('explains itself, and ends with 2 where it cannot be understood', async (t) => {
+  it('prints its usage, and exits with 2 for invalid arguments', async (t) => {
     const notes = createNotes(t);
     assert.match((await run('--help')).stdout, /^Usage:/);
     assert.match((await run('--version')).stdout, /^\d+\.\d+\.\d+\n$/);

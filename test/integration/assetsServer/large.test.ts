@@ -16,7 +16,7 @@ const SMALL = 'tool-file-20261116-093012-Small12345-1.bin';
 const LARGE = 'tool-file-20261116-093012-Large12345-1.bin';
 const GIGABYTE = 1024 ** 3;
 const WINDOW_BYTES = 64 * 1024;
-/** What the process may need more for the larger of two files; a copy of it would be a thousand. */
+/** How much more memory the process may need for the larger of two files; a copy would take a thousand. */
 const MAX_MORE_MB = 8;
 
 it('a window of a file of 1 GB takes no more memory than one of a small file', {
@@ -40,7 +40,7 @@ it('a window of a file of 1 GB takes no more memory than one of a small file', {
 });
 
 for (const era of ERAS) {
-  it(`what is read whole never makes a message that ends a client's connection, at ${era}`, async (t) => {
+  it(`a file that is read whole never exceeds the message limit of a client, at ${era}`, async (t) => {
     const notes = createNotes(t);
     const text = 'tool-file-20261116-093012-Text123456-1.txt';
     notes.write(`notes/cmdassets/${LARGE}`, Buffer.alloc(7.5 * 1024 * 1024));
@@ -59,7 +59,7 @@ for (const era of ERAS) {
     assert.ok(!(await client.callTool({ name: 'read_asset', arguments: largest })).isError);
   });
 
-  it(`an upload of 20 MB arrives whole, over both ways, at ${era}`, async (t) => {
+  it(`an upload of 20 MB arrives complete over both transports, at ${era}`, async (t) => {
     const notes = createNotes(t);
     const bytes = Buffer.alloc(20_000_000, 'Not all of it is the same. ');
     bytes.writeUInt32BE(0x00_01_02_03, 0);
@@ -76,7 +76,7 @@ for (const era of ERAS) {
   });
 }
 
-it('a message over the limit is refused, and the connection goes on', async (t) => {
+it('a message over the limit is refused, and the connection stays open', async (t) => {
   const notes = createNotes(t);
   const { client } = await connectOverStdio(t, '2025-11-25', ['--max-upload-bytes', '1000', notes.path]);
   const save = (size: number) =>

@@ -9,12 +9,12 @@ import { folderArgument, writeLauncher } from '../../../src/vscode/assetsServer/
 
 let root = '';
 before(() => {
-  // Whatever a user may be called.
+  // User names can contain any of these characters.
   root = mkdtempSync(join(tmpdir(), "filechat laun'cher ü#%-"));
 });
 after(() => rmSync(root, { recursive: true, force: true }));
 
-/** An extension whose server says which version it is, and what it was started with. */
+/** An extension whose server prints its version and its arguments. */
 function install(extensions: string, version: string): string {
   const folder = join(extensions, `filechat.filechat-${version}`);
   mkdirSync(join(folder, 'dist'), { recursive: true });
@@ -32,7 +32,7 @@ function start(launcher: string, ...args: string[]) {
 }
 
 describe('the launcher of the assets server', () => {
-  it('starts the server with the arguments that it got, and reads folders that are given as addresses', async () => {
+  it('starts the server with its own arguments, and accepts folders as file URIs', async () => {
     const launcher = await writeLauncher(join(root, 'store'), install(join(root, 'a'), '1.0.0'));
     const folders = ['/plain', "/with space and 'quote'", `/$HOME/\${PATH}/100%/ü#?`];
     const { said } = start(launcher, '--read-only', ...folders.map(folderArgument));
@@ -40,7 +40,7 @@ describe('the launcher of the assets server', () => {
     assert.ok(folders.map(folderArgument).every((each) => !each.includes('$')));
   });
 
-  it('is written again for another version, at the same path, and not for the same one', async () => {
+  it('is rewritten at the same path for another version, and kept for the same one', async () => {
     const store = join(root, 'updated');
     const first = await writeLauncher(store, install(join(root, 'b'), '1.0.0'));
     utimesSync(first, 1, 1);
@@ -51,7 +51,7 @@ describe('the launcher of the assets server', () => {
     assert.deepEqual(readdirSync(store), ['assets-server.mjs']);
   });
 
-  it('finds the newest version when its own has gone with an update', async () => {
+  it('finds the newest version when an update has removed its own', async () => {
     const extensions = join(root, 'c');
     const old = install(extensions, '1.0.0');
     const launcher = await writeLauncher(join(root, 'left'), old);
@@ -64,7 +64,7 @@ describe('the launcher of the assets server', () => {
     assert.deepEqual(start(launcher, '/notes').said, ['1.10.0', '/notes']);
   });
 
-  it('says what to do when there is no server any more', async () => {
+  it('explains what to do when the server no longer exists', async () => {
     const extensions = join(root, 'd');
     const launcher = await writeLauncher(join(root, 'alone'), install(extensions, '1.0.0'));
     rmSync(extensions, { recursive: true });
@@ -75,7 +75,7 @@ describe('the launcher of the assets server', () => {
 });
 
 describe('the line for Claude Code', { skip: process.platform === 'win32' }, () => {
-  it('is read by a shell as it is meant', () => {
+  it('is parsed by a shell as intended', () => {
     const args = [
       '/a b',
       `/o'neil's "x"`,

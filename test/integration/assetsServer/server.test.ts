@@ -43,7 +43,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         client = await connect(era);
       });
 
-      it('says what it is and what can be done with it', async () => {
+      it('describes itself and its capabilities', async () => {
         assert.equal(client.getServerVersion()?.name, 'filechat-assets');
         assert.match(client.getInstructions() ?? '', /list_assets.*read_asset.*save_asset/);
         const { resources, tools, completions } = client.getServerCapabilities() ?? {};
@@ -77,7 +77,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         assert.deepEqual(completion.values, [IMAGE]);
       });
 
-      it('calls tools, and refuses in words, as a result of the tool', async () => {
+      it('calls tools, and reports a refusal as a tool result', async () => {
         const { structured } = await callTool(client, 'save_asset', {
           chat: CHAT,
           name: 'dot.txt',
@@ -99,7 +99,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
           await assert.rejects(request, { code: -32602 });
       });
 
-      it('answers many calls at once, each with its own', async () => {
+      it('answers concurrent calls, each with its own result', async () => {
         const starts = Array.from({ length: 40 }, (_, at) => at);
         const windows = await Promise.all(
           starts.map((start) => callTool(client, 'read_asset', { uri: IMAGE_URI, start, maxBytes: 3 })),
@@ -109,7 +109,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         });
       });
 
-      it('tells when something comes, changes and goes', { timeout: 60_000 }, async () => {
+      it('reports added, changed and removed files', { timeout: 60_000 }, async () => {
         const told = new Told(client);
         await follow(client, era, [CHAT_URI]);
         const count = async () => (await client.listResources()).resources.length;
@@ -137,7 +137,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
 
 describe('the process', () => {
   for (const era of ERAS) {
-    it(`ends with its client at ${era}, though it watches`, async (t) => {
+    it(`exits with its client at ${era}, even while it watches files`, async (t) => {
       const { client, pid, stderr } = await connectOverStdio(t, era, [notes.path]);
       await follow(client, era, [CHAT_URI]);
       await client.listResources();
@@ -147,7 +147,7 @@ describe('the process', () => {
     });
   }
 
-  it('does not answer what was cancelled, and says nothing of it', async (t) => {
+  it('does not answer or log a cancelled request', async (t) => {
     const child = spawn(process.execPath, [assetsServerFile(), notes.path]);
     t.after(() => child.kill());
     const send = (...messages: object[]) =>
@@ -179,7 +179,7 @@ describe('the process', () => {
     assert.deepEqual(answered, [4]);
   });
 
-  it('ends at SIGTERM, over stdio and HTTP', async (t) => {
+  it('exits on SIGTERM, over stdio and HTTP', async (t) => {
     const { client, pid } = await connectOverStdio(t, '2025-11-25', [notes.path]);
     const closed = new Promise<void>((resolve) => {
       client.onclose = resolve;
@@ -194,7 +194,7 @@ describe('the process', () => {
   });
 });
 
-/** As clients of each revision ask to be told. */
+/** Subscribes as clients of each revision do. */
 async function follow(client: Client, era: Era, uris: string[]): Promise<void> {
   if (era === '2025-11-25') {
     for (const uri of uris) await client.subscribeResource({ uri });
@@ -204,7 +204,7 @@ async function follow(client: Client, era: Era, uris: string[]): Promise<void> {
   assert.deepEqual((await client.listen(filter)).honoredFilter, filter);
 }
 
-/** What the server has told of changes: `list`, or an address. */
+/** The reported changes: `list`, or an address. */
 class Told {
   readonly all: string[] = [];
   readonly #waiting = new Set<(said: string) => void>();

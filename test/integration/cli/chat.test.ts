@@ -45,7 +45,7 @@ async function startSaying(t: TestContext, content: string): Promise<LLMock> {
   return mock;
 }
 
-/** The model calls the chart tool, and then says something about what came. */
+/** The model calls the chart tool, and then comments on the result. */
 function scriptLoop(mock: LLMock): void {
   const says = (request: unknown, text: string) => JSON.stringify(request).includes(text);
   mock.on(
@@ -97,7 +97,7 @@ describe('filechat run with a model', () => {
   });
 
   it(
-    'Ctrl+C closes the socket, keeps what came, and leaves a chat that can be resumed',
+    'Ctrl+C closes the socket, keeps the reply so far, and leaves a chat that can be resumed',
     needsSignals,
     async (t) => {
       const written = Promise.withResolvers<void>();
@@ -124,7 +124,7 @@ describe('filechat run with a model', () => {
     },
   );
 
-  it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
+  it('a correction below a stopped reply is sent, and the reply is unchanged', async (t) => {
     const mock = await startSaying(t, 'Guten Tag.');
     const chat =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
@@ -134,7 +134,7 @@ describe('filechat run with a model', () => {
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
 
-  it('a reply that was cut goes on in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {
+  it('an interrupted reply continues in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {
     const mock = await startSaying(t, 'Hello world.');
     const cut =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
@@ -147,7 +147,7 @@ describe('filechat run with a model', () => {
     assert.equal(JSON.stringify(mock.getLastRequest()?.body).split('Hello wor').length, 2, 'sent once');
   });
 
-  it('a stream that breaks off is taken up again, without a character twice', async (t) => {
+  it('an interrupted stream is resumed without repeating a character', async (t) => {
     let asked = 0;
     const url = await startRawServer(t, (connection) => {
       asked += 1;
@@ -162,7 +162,7 @@ describe('filechat run with a model', () => {
     assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
   });
 
-  it('stops at --max-steps, and the chat can go on', async (t) => {
+  it('stops at --max-steps, and the chat can be continued', async (t) => {
     const mock = await startMock(t);
     const toolCalls = [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }];
     mock.on({ predicate: () => true }, { toolCalls, finishReason: 'tool_calls' });
@@ -174,7 +174,7 @@ describe('filechat run with a model', () => {
     assert.equal(nextAction(chat).kind, 'runTools');
   });
 
-  it('without a key it says which variable to set, and the chat is untouched', async (t) => {
+  it('without a key it names the variable to set, and the chat is unchanged', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
     const { stderr } = checkEnd(

@@ -39,7 +39,7 @@ describe('filechat tools', () => {
     assert.match(stdout, /^slow\.mixed$/m);
   });
 
-  it('lists the tools of the servers that work, says why others do not, and ends with 1', async (t) => {
+  it('lists the tools of the servers that work, explains the failures of the others, and exits with 1', async (t) => {
     const cli = await createCliFolder(t);
     const { stdout, stderr } = checkEnd(await cli.run('tools', ...SERVERS), { code: 1 });
     assert.match(stdout, /^sample\.mixed /m);
@@ -77,7 +77,7 @@ describe('filechat call', () => {
     );
   });
 
-  it('gives the tool its arguments, and writes them into the call', async (t) => {
+  it('passes the arguments to the tool, and writes them into the call', async (t) => {
     const cli = await createCliFolder(t);
     const args = { city: 'Łódź "````"\n# %% user' };
     checkEnd(await cli.run('call', 'sample.weather', '--args', JSON.stringify(args), ...CHAT, ...SERVERS), {
@@ -91,14 +91,14 @@ describe('filechat call', () => {
     assert.deepEqual(JSON.parse(turns[0]?.calls[0]?.argumentsText ?? ''), args);
   });
 
-  it('creates the folders of a chat that lies deeper', async (t) => {
+  it('creates missing parent folders of a chat', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'sample.photo', '--chat', 'x/y/a.chat.md', ...SERVERS), { code: 0 });
     const [image = ''] = await listAssets(`${cli.path}/x/y`);
     assert.ok((await cli.read('x/y/a.chat.md')).includes(`![Tool generated image 1](${image})`));
   });
 
-  it('of a tool that reports an error ends with 1, the reason on stderr and the text in the chat', async (t) => {
+  it('of a tool that reports an error exits with 1, with the reason on stderr and the text in the chat', async (t) => {
     const cli = await createCliFolder(t);
     const args = ['--args', '{"reason": "The oven is cold."}'];
     const { stdout } = checkEnd(await cli.run('call', 'sample.fail', ...args, ...CHAT, ...SERVERS), {
@@ -111,7 +111,7 @@ describe('filechat call', () => {
     assert.ok((await cli.read('a.chat.md')).includes(turn));
   });
 
-  it('with arguments that the tool refuses ends with 1, and the refusal is in the chat', async (t) => {
+  it('with arguments that the tool refuses exits with 1, and the refusal is in the chat', async (t) => {
     const cli = await createCliFolder(t);
     const { stderr } = checkEnd(await cli.run('call', 'sample.chart', ...CHAT, ...SERVERS), { code: 1 });
     assert.match(stderr, /values/);
@@ -120,7 +120,7 @@ describe('filechat call', () => {
 
   const failures: readonly (readonly [what: string, tool: string, reason: RegExp])[] = [
     ['an unknown tool', 'sample.nothing', /server “sample” has no tool “nothing”/],
-    ['an unknown server', 'nobody.mixed', /no server nobody\. There are: sample, broken, absent\./],
+    ['an unknown server', 'nobody.mixed', /no server nobody\. Configured servers: sample, broken, absent\./],
     [
       'a server that exits at once',
       'broken.mixed',
@@ -129,7 +129,7 @@ describe('filechat call', () => {
     ['a missing program', 'absent.mixed', /absent could not be started: .*filechat-no-such-program/],
   ];
   for (const [what, tool, reason] of failures) {
-    it(`of ${what} ends with 1 and says why; nothing is printed and no call is written`, async (t) => {
+    it(`of ${what} exits with 1 and a reason; nothing is printed and no call is written`, async (t) => {
       const cli = await createCliFolder(t);
       await cli.write('a.chat.md', '# %% user\nHello.\n');
       const { stderr } = checkEnd(await cli.run('call', tool, ...CHAT, ...SERVERS), { code: 1, stdout: '' });
@@ -138,7 +138,7 @@ describe('filechat call', () => {
     });
   }
 
-  it('with a servers file that is missing or unreadable ends with 1 and names the file', async (t) => {
+  it('with a servers file that is missing or unreadable exits with 1 and names the file', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('bad.json', '{ "servers": ');
     for (const file of ['none.json', 'bad.json']) {
@@ -150,8 +150,8 @@ describe('filechat call', () => {
   });
 });
 
-describe('filechat asked about itself', () => {
-  it('--help and help print the usage, --version the version of the manifest, and all end with 0', async (t) => {
+describe('filechat usage and version', () => {
+  it('--help and help print the usage, --version prints the version of the manifest, and all exit with 0', async (t) => {
     const cli = await createCliFolder(t);
     const { version } = JSON.parse(await readFile(repositoryPath('package.json'), 'utf8'));
     for (const [args, answer] of [
@@ -182,7 +182,7 @@ describe('wrong usage', () => {
     ['run with an unknown approval', ['run', 'a.chat.md', '--approve', 'never'], /--approve/],
   ];
   for (const [what, args, reason] of wrong) {
-    it(`${what} ends with 2, says what is wrong and how it is right, and touches nothing`, async (t) => {
+    it(`${what} exits with 2, explains the error and the correct usage, and changes nothing`, async (t) => {
       const cli = await createCliFolder(t);
       const { stderr } = checkEnd(await cli.run(...args), { code: 2, stdout: '' });
       const [said = '', usage] = stderr.split(/^(?=Usage:$)/m);

@@ -12,7 +12,7 @@ const CHAT = 'a.chat.md';
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 interface Files extends CliFolder {
-  /** Calls a tool and reads what it has measured, if it was called. */
+  /** Calls a tool and reads its measurements, if it was called. */
   measure(tool: string, args: object, ...more: string[]): Promise<Measured>;
   /** The tools that the server was asked to call. */
   called(): readonly string[];
@@ -44,7 +44,7 @@ async function createFiles(t: TestContext): Promise<Files> {
   };
 }
 
-/** Calls `make_pdf` and says where its file is. */
+/** Calls `make_pdf` and resolves to the path of its file. */
 async function makePdf(
   files: Files,
 ): Promise<{ readonly name: string; readonly path: string; readonly sha256: string; readonly size: number }> {
@@ -145,7 +145,7 @@ describe('files of the user', () => {
 });
 
 describe('a reference that may not be followed', () => {
-  it('is a note in the document; the server is not asked, and all other text is whole', async (t) => {
+  it('is a note in the document; the server is not called, and all other text is unchanged', async (t) => {
     const files = await createFiles(t);
     writeFileSync(join(files.path, '../secret.txt'), 'THE SECRET');
     symlinkSync(join(files.path, '../secret.txt'), join(files.path, 'link.txt'));

@@ -18,7 +18,7 @@ describe('filechat and the files around it', () => {
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
 
-  it('a call that cannot be made creates no chat', async (t) => {
+  it('a call that fails to start creates no chat', async (t) => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('call', 'nobody.x', '--chat', 'new.chat.md', ...SERVERS), { code: 1 });
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);

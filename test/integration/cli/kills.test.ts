@@ -50,7 +50,7 @@ interface Kill {
   readonly at: number;
 }
 
-/** Runs it, and kills it when so many things have happened to its files. Resolves to how many had. */
+/** Runs it, and kills it after this many file events. Resolves to the number of events. */
 async function run(
   scene: Scene,
   kill?: Kill,
@@ -89,7 +89,7 @@ async function runToItsEnd(scene: Scene, nextKill: () => Kill): Promise<number> 
     const chat = await scene.read('a.chat.md');
     assert.deepEqual(parseChat(chat).problems, [], chat);
     if (!isDone(chat)) continue;
-    // The next start removes what the last one left.
+    // The next start removes leftovers of the last one.
     if (end.isKilled) await run(scene);
     await check(scene);
     return kills;

@@ -87,7 +87,7 @@ describe('a tool call and its result with an image', () => {
     { provider: 'google', model: 'gemini-3-pro' } as const,
   ];
   for (const { provider, ...more } of models) {
-    it(`${provider} ${JSON.stringify(more)}: the image arrives as an image, the call id fits, the text comes in order`, async (t) => {
+    it(`${provider} ${JSON.stringify(more)}: the image arrives as an image, the call id matches, and the text is in order`, async (t) => {
       const mock = await startMock(t);
       mock.on(
         { predicate: (body) => !hasResult(body) },
@@ -194,7 +194,7 @@ describe('the bytes of a stream', () => {
 
     for (const [how, cutOff] of [
       ['ends without a finish', ({ response }: Connection) => response.end()],
-      ['is torn', ({ response }: Connection) => response.destroy()],
+      ['is reset', ({ response }: Connection) => response.destroy()],
     ] as const) {
       it(`${provider}: a stream that ${how} is a lost connection`, async (t) => {
         let tear = () => {};

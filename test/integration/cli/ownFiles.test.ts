@@ -26,11 +26,11 @@ interface Called {
   readonly args: object;
 }
 
-/** What a model does next, by the results that it has got so far: a call, or words. */
+/** The next step of a model, given the results so far: a call, or text. */
 type Script = (results: readonly string[]) => Called | string;
 
 interface ScriptedFolder extends CliFolder {
-  /** Each request as it went over the wire. */
+  /** Each request as it was sent. */
   readonly bodies: readonly string[];
   converse(...more: string[]): Promise<CliEnd>;
 }
@@ -78,10 +78,10 @@ function resultsIn({ messages }: ChatCompletionRequest): readonly string[] {
     .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
 }
 
-/** What the chat holds of each call of a tool. */
+/** The results of a tool in the chat. */
 function resultsOf(chat: string, tool: string): readonly ToolResult[] {
   return parseChat(chat)
-    .turns.filter(({ role, words }) => role === 'tool' && words.startsWith(`${tool} `))
+    .turns.filter(({ role, markerText }) => role === 'tool' && markerText.startsWith(`${tool} `))
     .map((turn) => readToolResult(turnBody(chat, turn)));
 }
 
@@ -302,7 +302,7 @@ describe('filechat call and filechat run without --servers', () => {
     );
   });
 
-  it('what is not there ends with 1 and the reason', async (t) => {
+  it('a missing tool or asset exits with 1 and a reason', async (t) => {
     const cli = await createCliFolder(t);
     const args = '{"uri":"asset:tool-file-20261116-093012-V1StGXR8a0-1.pdf"}';
     const { stderr } = checkEnd(
@@ -316,7 +316,7 @@ describe('filechat call and filechat run without --servers', () => {
     );
   });
 
-  it('still ask for servers where a chat calls other tools', async (t) => {
+  it('still require servers when a chat calls other tools', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write(
       CHAT,

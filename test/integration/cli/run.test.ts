@@ -66,12 +66,12 @@ describe('filechat run', () => {
     assert.equal((await listAssets(cli.path)).length, 4);
   });
 
-  it('goes on after a call that fails, and ends with 1 and its reason', async (t) => {
+  it('continues after a failed call, and exits with 1 and its reason', async (t) => {
     const calls = ['sample.fail', 'sample.nothing', 'nobody.here', 'sample.weather'];
     const before = `# %% user\n${calls.map((name) => `\`\`\`tool_call ${name}\n\`\`\`\n`).join('')}`;
     const { chat } = await runChat(t, before, { code: 1, stderr: 'The oven is out of order.\n' });
     assert.deepEqual(
-      parseChat(chat).turns.map(({ role, words }) => `${role} ${words}`.trim()),
+      parseChat(chat).turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),
       ['user', ...calls.map((name, at) => `tool ${name} c${at + 1}`), 'user'],
     );
     assert.match(chat, /c2\n> ⚠ .*no tool “nothing”/);
@@ -80,7 +80,7 @@ describe('filechat run', () => {
   });
 
   for (const approval of [[], ['--approve', 'ask']]) {
-    it(`without a terminal ${approval.join(' ') || 'and without --approve'} leaves the calls pending and ends with 1`, async (t) => {
+    it(`without a terminal ${approval.join(' ') || 'and without --approve'} leaves the calls pending and exits with 1`, async (t) => {
       const before =
         '# %% user\nDraw.\n\n```tool_call sample.photo\n{}\n```\n\n```tool_call sample.mixed\n```\n';
       const args = ['run', 'a.chat.md', ...SERVERS, ...approval];
@@ -93,7 +93,7 @@ describe('filechat run', () => {
     });
   }
 
-  it('--approve auto-readonly runs what calls itself read-only, and stops at what does not', async (t) => {
+  it('--approve auto-readonly runs tools declared read-only, and stops at others', async (t) => {
     const order = '{"name": "Ada", "flavour": "lemon", "layers": 2, "address": {"street": "S", "city": "C"}}';
     const before = `# %% user\n\`\`\`tool_call sample.weather\n\`\`\`\n\`\`\`tool_call sample.order\n${order}\n\`\`\`\n`;
     const args = ['run', 'a.chat.md', ...SERVERS, '--approve', 'auto-readonly'];
@@ -114,7 +114,7 @@ describe('filechat run', () => {
     assert.equal(withoutIds(chat), `${head}${asking}# %% tool sample.weather c1\n${result}\n${tail}`);
   });
 
-  it('adds the line break that the last line lacks', async (t) => {
+  it('adds a missing line break after the last line', async (t) => {
     const before = '# %% user\n```tool_call sample.weather\n```\nno line break here';
     const { chat } = await runChat(t, before);
     assert.ok(withoutIds(chat).startsWith(`${before}\n\n# %% tool sample.weather c1\n`));

@@ -16,13 +16,13 @@ const interrupts: readonly (readonly [name: string, send: Interrupt])[] = [
   ['SIGINT', (child) => child.kill('SIGINT')],
   ['SIGTERM', (child) => child.kill('SIGTERM')],
   ['SIGHUP', (child) => child.kill('SIGHUP')],
-  // What a terminal does: the server gets the signal as well.
+  // Like a terminal, which sends the signal to the server as well.
   ['SIGINT to the whole process group', (child) => process.kill(-child.pid, 'SIGINT')],
 ];
 
 describe('filechat stopped by a signal', needsSignals, () => {
   for (const [name, send] of interrupts) {
-    it(`${name} during a call ends with 1, a valid chat and no process left`, async (t) => {
+    it(`${name} during a call exits with 1 and leaves a valid chat and no process`, async (t) => {
       const cli = await createCliFolder(t);
       await cli.write('a.chat.md', `# %% user\n${SLOW}\n\`\`\`tool_call sample.order\n\`\`\`\n`);
       const args = ['run', 'a.chat.md', '--servers', MCP_JSON, '--approve', 'auto'];
@@ -34,7 +34,7 @@ describe('filechat stopped by a signal', needsSignals, () => {
       const { turns, problems } = parseChat(chat);
       assert.deepEqual(problems, []);
       assert.deepEqual(
-        turns.map(({ role, words }) => `${role} ${words}`.trim()),
+        turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),
         ['user', 'tool sample.slow c1', 'user'],
       );
       assert.match(chat, /^# %% tool sample\.slow c1\n> ⚠ .*stopped.*\n$/m);
@@ -45,7 +45,7 @@ describe('filechat stopped by a signal', needsSignals, () => {
     });
   }
 
-  it('SIGKILL during a call: the next run does not send it again, and says so', async (t) => {
+  it('SIGKILL during a call: the next run reports it and does not send it again', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', `# %% user\n${SLOW}`);
     const args = ['run', 'a.chat.md', '--servers', MCP_JSON, '--approve', 'auto'];

@@ -12,14 +12,14 @@ import { repositoryPath } from '../helpers/sampleServer.ts';
 
 const run = promisify(execFile);
 
-/** Prints the names that the package gives, and an image block. */
+/** Prints the names that the package exports, and an image block. */
 const USER = `
 import * as content from 'filechat/content';
 const image = await content.toImageContent(Buffer.from('${PNG_BASE64}', 'base64'));
 console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
 `;
 
-/** The helpers as their types have them, and what the types must refuse. */
+/** Valid uses of the helpers, and uses that their types must reject. */
 const TYPED_USER = `
 import * as content from 'filechat/content';
 
@@ -33,7 +33,7 @@ export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
   const [first] = (await content.normalizeResult([bytes, blob])).content;
   // @ts-expect-error The list may be empty.
   first.type;
-  // @ts-expect-error Numbers are no picture.
+  // @ts-expect-error Numbers are not an image.
   await content.toImageContent(42);
   // @ts-expect-error A resource has an address.
   await content.toEmbeddedResource('a,b', {});
@@ -80,7 +80,7 @@ describe('the npm package', () => {
     { module: 'nodenext' },
     { module: 'esnext', moduleResolution: 'bundler' },
   ] as const) {
-    it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
+    it(`has types for ${JSON.stringify(resolution)} that need only those of Node`, async () => {
       await writeFile(join(folder, 'user.ts'), TYPED_USER);
       const options = { target: 'es2023', lib: ['es2023'], types: ['node'], skipLibCheck: false };
       assert.equal(await typeCheck(folder, ['user.ts'], { ...options, ...resolution }), '');

@@ -36,7 +36,7 @@ const SALES = [
   { month: 'June', sum: 5 },
 ];
 
-/** What the page leaves to its reader: code that has bytes. */
+/** The functions that the page leaves to its reader. */
 const YOURS = `
 import { readFile } from 'node:fs/promises';
 const bytes = (name: string) => readFile(new URL(name, import.meta.url));
@@ -66,7 +66,7 @@ before(async () => {
 });
 
 describe('the page for tool authors', () => {
-  it('has no code that is not run, but a line for the terminal', () => {
+  it('has no untested code except a line for the terminal', () => {
     const others = fences.filter(({ info }) => !/^ts file=/.test(info));
     assert.deepEqual(
       others.map(({ info, code }) => `${info}: ${code.trimEnd().split('\n').length}`),
@@ -75,7 +75,7 @@ describe('the page for tool authors', () => {
     assert.deepEqual([...pageFiles().keys()], ['chart-server.ts', 'files-server.ts']);
   });
 
-  it('has examples that a strict compiler takes', async () => {
+  it('has examples that compile in strict mode', async () => {
     const options = {
       module: 'nodenext',
       target: 'es2023',
@@ -100,7 +100,7 @@ describe('the page for tool authors', () => {
 describe('the first example of the page', () => {
   const client = connect('chart-server.ts');
 
-  it('returns the picture', async () => {
+  it('returns the image', async () => {
     const result = await client().callTool({ name: 'chart', arguments: { values: [3, 5, 8] } });
     assert.deepEqual(result.content, [{ type: 'image', mimeType: 'image/png', data: base64(PNG) }]);
   });
@@ -116,7 +116,7 @@ describe('the server of the page', () => {
     return blocks.map((block) => (block.type === 'text' ? block.text : block.type)).join();
   };
 
-  it('returns a sound', async () => {
+  it('returns audio', async () => {
     const { content: blocks } = await call('say', { text: 'Hello.' });
     assert.deepEqual(blocks, [{ type: 'audio', mimeType: 'audio/wav', data: base64(WAV) }]);
   });
@@ -128,7 +128,7 @@ describe('the server of the page', () => {
     assert.deepEqual([block.resource.mimeType, block.resource.blob], ['application/pdf', base64(PDF)]);
   });
 
-  it('returns words and a table', async () => {
+  it('returns text and a table', async () => {
     assert.deepEqual((await call('sales')).content, [
       { type: 'text', text: '2 months, 8 in all. The table is attached.' },
       {
@@ -138,7 +138,7 @@ describe('the server of the page', () => {
     ]);
   });
 
-  it('returns a mix in its order', async () => {
+  it('returns mixed content in order', async () => {
     const { content: blocks } = await call('overview');
     assert.deepEqual(
       blocks.map(({ type }) => type),
@@ -168,7 +168,7 @@ describe('the server of the page', () => {
   });
 });
 
-it('other errors have the words of the page, too', async () => {
+it('other errors have the documented messages, too', async () => {
   const failures = [
     () => content.toImageContent({ type: 'image', data: 'no base64!' }),
     () => content.toImageContent(new Uint8Array()),

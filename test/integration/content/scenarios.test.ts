@@ -1,4 +1,4 @@
-/** The thirty scenarios of whoever writes a tool, by their numbers: a real server of each SDK, and a real client. */
+/** The thirty numbered scenarios of tool authors: a real server of each SDK, and a real client. */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -62,13 +62,13 @@ for (const sdk of ['1', '2']) {
 
     const call = (name: string, given: Record<string, unknown> = {}) =>
       client.callTool({ name, arguments: given }) as Promise<CallToolResult>;
-    /** The blocks of a call that went well. */
+    /** The blocks of a successful call. */
     const blocks = async (name: string, given?: Record<string, unknown>) => {
       const { content, isError } = await call(name, given);
       assert.notEqual(isError, true, JSON.stringify(content));
       return content;
     };
-    /** What a call says that failed. */
+    /** The message of a failed call. */
     const failure = async (name: string, given?: Record<string, unknown>) => {
       const { content, isError } = await call(name, given);
       assert.equal(isError, true);
@@ -187,7 +187,7 @@ for (const sdk of ['1', '2']) {
     it('23: 50 MB arrive whole, with a warning', {
       timeout: 120_000,
     }, async (t) => {
-      // The SDK's client gives up at 10 MiB, so it is ours that reads this one.
+      // The SDK's client is limited to 10 MiB, so Filechat's client is used.
       const { call } = openSession(t, { content: config });
       const { sent, asset } = await call('content.fifty_megabytes');
       const saved = await asset(0);

@@ -19,7 +19,7 @@ const WRITING = /<!-- filechat:writing [a-z0-9]+ -->/;
 const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);
 const isHalf = (chat: string) => /One two\n<!-- filechat:writing/.test(chat.replaceAll('\r', ''));
 
-/** A chat whose model has sent “One two” and nothing more, and the process that waits for it. */
+/** A chat whose model has sent only “One two”, and the process that waits for it. */
 async function startHalf(
   t: TestContext,
   chat = HI,
@@ -34,7 +34,7 @@ async function startHalf(
 }
 
 describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () => {
-  it('fault 42: a stream cut inside a call’s JSON: the partial call is kept and marked, and not made', async (t) => {
+  it('fault 42: a stream cut inside a call’s JSON: the partial call is kept and marked, and does not run', async (t) => {
     const cut = (asked: Asked) =>
       void send(asked, words('I draw.'), toolCall(0, 'x', 'sample__chart', '{"title":"Sa')).then(() =>
         asked.response.destroy(),
@@ -89,7 +89,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     assert.deepEqual([await folder.chat(), folder.server.asked.length], [HI, 1]);
   });
 
-  it('fault 43: an hour is not waited; it is reported instead', async (t) => {
+  it('fault 43: a wait of an hour is reported instead', async (t) => {
     const folder = await createChatFolder(t, HI, ({ response }) =>
       response.writeHead(429, { 'retry-after': '3600' }).end('{}'),
     );

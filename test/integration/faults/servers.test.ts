@@ -126,7 +126,7 @@ for (const way of WAYS) {
       const { callInChat, text } = hostility;
       await goodWorks(hostility);
       const grown = await growth(() =>
-        assert.rejects(callInChat('bad.endless'), /it sent a (line|message) without an end/),
+        assert.rejects(callInChat('bad.endless'), /it sent a (line|message) that exceeds the size limit/),
       );
       assert.ok(grown < MAX_GROWTH_BYTES, `${grown} bytes`);
       await goodWorks(hostility);
@@ -149,7 +149,7 @@ for (const way of WAYS) {
       assert.equal(failures.length, 1);
       assert.match(
         failures[0]?.reason ?? '',
-        /tools of server bad could not be listed: its answer has more than 67\.1 MB/,
+        /tools of server bad could not be listed: its response contains more than 67\.1 MB/,
       );
       await bothWork();
     });
@@ -220,7 +220,7 @@ for (const way of WAYS) {
       assert.equal(
         fingerprintTool(before, 'p'),
         fingerprintTool(same, 'p'),
-        'an unchanged tool is not asked for again',
+        'an unchanged tool needs no new permission',
       );
       assert.equal(await text('bad.change'), 'changed');
       const now = await find();
@@ -291,7 +291,7 @@ for (const way of WAYS) {
       const { request, notes } = await prepared;
       assert.deepEqual([...new Set(request.tools.map(({ tool }) => tool.server))], ['good']);
       assert.deepEqual(notes, [
-        'Server bad did not answer within 10 s: this request goes without its tools.',
+        'Server bad did not respond within 10 s, so this request is sent without its tools.',
       ]);
       assert.equal((await client.states()).get('bad')?.kind, 'starting');
       assert.equal(await text('good.fine'), 'fine');
@@ -329,7 +329,7 @@ test('fault 35: 100 MB of stderr delay nothing and are not kept', async (t) => {
   await assert.rejects(
     callInChat('bad.crash'),
     /Last lines of stderr: (e{99} \| )+the last line \| Segmentation fault\.$/,
-    'the last lines are kept, however many came before',
+    'the last lines are kept, however many precede them',
   );
 });
 

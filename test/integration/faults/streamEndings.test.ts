@@ -20,7 +20,7 @@ import { createCliFolder } from '../helpers/runCli.ts';
 
 type Answer = (connection: Connection, provider: SdkProvider) => void;
 
-/** Whole events up to the one that says why the reply is over. */
+/** Whole events up to the one with the stop reason. */
 function upToStopReason(provider: SdkProvider): string {
   const events = speak(provider, ['Hi ']);
   const sign = /"stop_reason":"end_turn"|response\.completed|"finish_reason":"stop"|"finishReason"/;
@@ -46,7 +46,7 @@ const plain =
   ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/plain' }).end(text);
 
-/** Another provider's way to say the same. */
+/** The same in the format of another provider. */
 const OTHER: Readonly<Record<SdkProvider, SdkProvider>> = {
   anthropic: 'openai',
   openai: 'google',
@@ -62,9 +62,9 @@ const untouched = /^# %% user\nHi\n$/;
 
 const cases: readonly (readonly [rule: string, Answer, requests: number, chat: RegExp])[] = [
   ['[DONE] without a stop reason is an end', stream((p) => `${beginning(p)}data: [DONE]\n\n`), 1, whole],
-  ['a stop reason is an end when the stream closes behind it', stream(upToStopReason), 1, whole],
-  ['a stop reason is an end when the connection breaks behind it', tearAfter(upToStopReason), 1, whole],
-  ['text without an end is asked for three times', stream(beginning), 3, interrupted],
+  ['a stop reason is an end when the stream closes after it', stream(upToStopReason), 1, whole],
+  ['a stop reason is an end when the connection breaks after it', tearAfter(upToStopReason), 1, whole],
+  ['text without an end is requested three times', stream(beginning), 3, interrupted],
   ['a broken connection is tried three times', tearAfter(beginning), 3, interrupted],
   [
     'an error after text is tried three times',
@@ -72,10 +72,10 @@ const cases: readonly (readonly [rule: string, Answer, requests: number, chat: R
     3,
     interrupted,
   ],
-  ['a page is not asked for again', plain('<!doctype html>\n<html>Hi</html>\n'), 1, untouched],
-  ['lines of JSON are not asked for again', plain('{"response":"Hi"}\n{"done":true}\n'), 1, untouched],
-  ['a first event that is not JSON is not asked for again', stream(() => 'data: {oops\n\n'), 1, untouched],
-  ['events of another provider are not asked for again', stream((p) => beginning(OTHER[p])), 1, untouched],
+  ['a page is not requested again', plain('<!doctype html>\n<html>Hi</html>\n'), 1, untouched],
+  ['lines of JSON are not requested again', plain('{"response":"Hi"}\n{"done":true}\n'), 1, untouched],
+  ['a first event that is not JSON is not retried', stream(() => 'data: {oops\n\n'), 1, untouched],
+  ['events of another provider are not retried', stream((p) => beginning(OTHER[p])), 1, untouched],
 ];
 
 // Each waits for its next attempt as a user does, so all of them wait at the same time.
@@ -98,7 +98,7 @@ describe('a stream that ends in an unusual way', { concurrency: true }, () => {
     }
   }
 
-  it('the command line ends with 1 and the reason', async (t) => {
+  it('the command line exits with 1 and the reason', async (t) => {
     let count = 0;
     const url = await startRawServer(t, (connection) => {
       count += 1;

@@ -35,7 +35,7 @@ export class AuthServer implements Site {
   readonly registrations: Record<string, unknown>[] = [];
   readonly authorizations: URL[] = [];
   readonly tokenRequests: TokenRequest[] = [];
-  /** The access tokens that are good, each with its scope. */
+  /** The valid access tokens, each with its scope. */
   readonly tokens = new Map<string, string>();
   readonly #codes = new Map<string, Grant>();
   readonly #refreshTokens = new Map<string, string>();
@@ -64,7 +64,7 @@ export class AuthServer implements Site {
     }
   }
 
-  /** Every token given so far is good no more. */
+  /** Revokes all tokens issued so far. */
   revokeTokens(): void {
     this.tokens.clear();
   }
@@ -160,7 +160,7 @@ export class ProtectedServer implements Site {
   /** Added to the metadata, or replaces it. */
   metadata: Record<string, unknown> = {};
   metadataUrl: string | undefined;
-  /** The tokens that came, one for each request. */
+  /** The received tokens, one for each request. */
   readonly seen: (string | undefined)[] = [];
 
   constructor(url: string, auth: AuthServer) {

@@ -8,7 +8,7 @@ export interface ChatFolder extends CliFolder {
   /** `filechat run a.chat.md`, with every tool allowed unless the arguments say otherwise. */
   runChat(...more: string[]): RunningCli;
   chat(): Promise<string>;
-  /** Resolves as soon as the chat is so. */
+  /** Resolves as soon as the chat satisfies the condition. */
   until(isSo: (chat: string) => boolean): Promise<string>;
 }
 

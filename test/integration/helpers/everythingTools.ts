@@ -16,7 +16,7 @@ export interface Outcome {
   readonly shows: RegExp;
 }
 
-/** Every tool that the server lists, and what becomes of a call. */
+/** Every tool that the server lists, and the expected result of a call. */
 export const TOOLS: Readonly<Record<string, Outcome>> = {
   echo: { args: { message: 'hé' }, shows: /^Echo: hé$/m },
   'get-annotated-message': {
@@ -62,7 +62,7 @@ export const TOOLS: Readonly<Record<string, Outcome>> = {
   },
 };
 
-/** A model that always says the same. */
+/** A model with a constant reply. */
 export class FakeModel implements ChatModel {
   readonly name = 'fake';
   readonly provider = 'test';

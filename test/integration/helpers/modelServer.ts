@@ -83,7 +83,7 @@ export interface Connection {
   readonly closed: Promise<void>;
 }
 
-/** A server that does what a test says, byte by byte. */
+/** A server that the test controls byte by byte. */
 export function startRawServer(t: Cleanup, answer: (connection: Connection) => void): Promise<string> {
   return serveHttp(t, (request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
@@ -154,7 +154,7 @@ const WIRE: Readonly<Record<SdkProvider, string>> = {
 `,
 };
 
-/** How each provider says, in a stream that began well, that it cannot go on. */
+/** How each provider reports an error in a stream that began normally. */
 export const ERROR_EVENTS: Readonly<Record<SdkProvider, object>> = {
   anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   openai: { type: 'error', code: 'server_error', message: 'Something broke', sequence_number: 9 },

@@ -32,7 +32,7 @@ export async function installFilechat(folder: string, tarball: string): Promise<
   await run('npm', ['install', ...options, tarball], { cwd: folder, ...SHELL });
 }
 
-/** Lends the project packages of this repository. */
+/** Links packages of this repository into the project. */
 export async function linkPackages(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const link = join(folder, 'node_modules', name);
@@ -41,7 +41,7 @@ export async function linkPackages(folder: string, names: readonly string[]): Pr
   }
 }
 
-/** What the compiler has to say about these files; nothing when all is well. */
+/** The compiler errors in these files; empty without errors. */
 export async function typeCheck(
   folder: string,
   files: readonly string[],

@@ -15,7 +15,7 @@ export interface CliEnd {
   readonly stderr: string;
 }
 
-/** Compares what is expected; where it is not so, everything that was written is shown. */
+/** Checks the given expectations; a failure shows the whole output. */
 export function checkEnd(end: CliEnd, expected: Partial<CliEnd>): CliEnd {
   assert.deepEqual(end, { ...end, ...expected });
   return end;
@@ -24,7 +24,7 @@ export function checkEnd(end: CliEnd, expected: Partial<CliEnd>): CliEnd {
 export interface RunningCli {
   readonly process: ChildProcess;
   readonly ended: Promise<CliEnd>;
-  /** Resolves when its stderr matches; asked for before anything has come. */
+  /** Resolves when its stderr matches. Call it before there is any output. */
   said(pattern: RegExp): Promise<void>;
 }
 

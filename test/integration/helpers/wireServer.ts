@@ -14,7 +14,7 @@ export interface Asked {
 export interface WireServer {
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when this many requests have arrived. */
   came(count: number): Promise<void>;
 }
 

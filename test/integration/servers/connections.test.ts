@@ -9,7 +9,7 @@ const plain = serve({ after }, { a: scripted() });
 const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
 
 describe('listing tools', () => {
-  test('all servers at once; one that fails is named and hides no other; a real server can be called', async (t) => {
+  test('lists all servers at once; a failing server is named and hides no other; a real server can be called', async (t) => {
     const { client, call } = serve(t, {
       bad: { kind: 'stdio', command: 'no-such-command-anywhere', args: [], env: {} },
       debug: fromNpm('@modelcontextprotocol/server-debug', '--stdio'),
@@ -46,7 +46,7 @@ describe('listing tools', () => {
     assert.ok(tools.some(({ tool }) => tool === 'pid'));
     assert.deepEqual(await client.listTools('c'), {
       tools: [],
-      failures: [{ server: 'c', reason: 'There is no server c. There are: a, b.' }],
+      failures: [{ server: 'c', reason: 'There is no server c. Configured servers: a, b.' }],
       instructions: [],
     });
   });
@@ -142,7 +142,7 @@ describe('failures name the problem and the remedy', () => {
     const { call } = serve(t, {});
     assert.equal(
       await message(call('a.x')),
-      'Tool x of server a failed: There is no server a. None is configured.',
+      'Tool x of server a failed: There is no server a. No servers are configured.',
     );
   });
 
@@ -275,7 +275,7 @@ describe('time', () => {
   });
 });
 
-describe('each server apart', () => {
+describe('isolated servers', () => {
   test('one that does not start does not block another', async (t) => {
     const { call, text } = serve(t, { slow: scripted('never starts'), quick: scripted() });
     const abort = new AbortController();

@@ -32,7 +32,7 @@ interface Host {
   call(tool: string): Promise<string>;
 }
 
-/** All of them are lived at the same time, round after round. */
+/** All of them run concurrently, in every round. */
 const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Life }>> = {
   stopped: {
     live: async ({ client, call }) => {
@@ -168,7 +168,7 @@ interface Orphans {
   readonly stubborn: number;
 }
 
-/** Kills a host without a word, and says which servers it had. They are ended after the test, whatever it finds. */
+/** Kills a host with SIGKILL, and returns its servers. They are ended after the test in any case. */
 async function killHost(t: TestContext): Promise<Orphans> {
   const marker = randomUUID();
   t.after(() => endAll(marker));

@@ -1,4 +1,4 @@
-/** Protocol negotiation with servers of all revisions, and what is remembered for the next start. */
+/** Protocol negotiation with servers of all revisions, and the protocols remembered for the next start. */
 
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';

@@ -45,7 +45,7 @@ describe('a server that requires a sign-in', () => {
     assert.match(pages[0] ?? '', /You can close this page/);
   });
 
-  test('asks once when many calls come at the same time', async (t) => {
+  test('asks once for many concurrent calls', async (t) => {
     const { auth, connect } = await start(t);
     const client = connect();
     const results = await Promise.all([1, 2, 3, 4].map(() => client.callToolRaw(CALL)));
@@ -99,7 +99,7 @@ describe('a server that requires a sign-in', () => {
   });
 });
 
-describe('the way back from the browser on the command line', () => {
+describe('the browser callback on the command line', () => {
   const never = new AbortController().signal;
   const address = (state: string) => new URL(`https://auth.example/authorize?state=${state}`);
   const isClosed = (url: string) => assert.rejects(fetch(url), TypeError);
@@ -126,7 +126,7 @@ describe('the way back from the browser on the command line', () => {
     await isClosed(answer.href);
   });
 
-  test('leads to a page that can do nothing', async () => {
+  test('leads to a page without scripts', async () => {
     const headers: Headers[] = [];
     const texts: string[] = [];
     const browser = new LoopbackBrowser({

@@ -9,7 +9,7 @@ const LATE_MS = 200;
 
 type Listen = (response: ServerResponse) => void;
 
-/** A server whose tool tells whether it could have sent a request during the call. */
+/** A server whose tool returns whether it could have sent a request during the call. */
 function startServer(t: TestContext, listen: Listen): Promise<string> {
   let answered = false;
   return serveLegacy(t, ({ method, response }) => {

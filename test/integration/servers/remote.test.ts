@@ -27,7 +27,7 @@ describe('a server over Streamable HTTP', () => {
     assert.equal(await text('web.aborted'), 'hold');
   });
 
-  test('may end the stream of a cancelled call in silence, which ends nothing else', async (t) => {
+  test('may end the stream of a cancelled call without a response, which affects nothing else', async (t) => {
     const site = await startScripted(t);
     const { call, text } = serve(t, { web: http(site.url) });
     await text('web.ping');
@@ -40,13 +40,13 @@ describe('a server over Streamable HTTP', () => {
     assert.equal(await text('web.ping'), 'session 1');
   });
 
-  test('that ends the stream of a call in silence ends the call', async (t) => {
+  test('that ends the stream of a call without a response ends the call', async (t) => {
     const { call, text } = serve(t, { web: http((await startScripted(t)).url) });
     await assert.rejects(call('web.drop'), /the connection was lost before the response arrived/);
     assert.equal(await text('web.ping'), 'session 2');
   });
 
-  test('that breaks off once is asked again, but no tool is called twice', async (t) => {
+  test('that closes a connection once gets the request again, but no tool is called twice', async (t) => {
     const site = await startBreaking(t);
     const { client, call } = serve(t, { web: http(site.url) });
     assert.deepEqual((await client.listTools()).failures, []);
@@ -120,7 +120,7 @@ describe('an address that does not work is explained', () => {
     );
   });
 
-  test('a port that is never asked', async (t) => {
+  test('a port that fetch blocks', async (t) => {
     const { client } = serve(t, { web: http('http://127.0.0.1:9/mcp?token=secret') });
     const { failures } = await client.listTools();
     assert.equal(
@@ -129,7 +129,7 @@ describe('an address that does not work is explained', () => {
     );
   });
 
-  test('a web site that is no MCP server', async (t) => {
+  test('a website that is not an MCP server', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
     });

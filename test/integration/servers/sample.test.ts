@@ -59,7 +59,7 @@ for (const [transport, config] of transports) {
     });
 
     for (const { tool, args, markdown } of expected) {
-      it(`${tool} gives the expected Markdown and whole files`, async () => {
+      it(`${tool} has the expected Markdown and complete files`, async () => {
         const called = await session.call(`sample.${tool}`, args);
         assert.equal(called.markdown.replaceAll(STAMP, 'TIME-ID'), markdown);
         const stamps = new Set(called.markdown.match(STAMP));

@@ -12,7 +12,7 @@ import { serveHttp } from '../../../samples/server/http.ts';
 const MAIN = fileURLToPath(new URL('../../../samples/server/main.ts', import.meta.url));
 const SAMPLES = new URL('../../../samples/', import.meta.url);
 
-/** What each tool returns: text as `text`, other blocks as their type and media type. */
+/** The results of each tool: text as `text`, other blocks as their type and media type. */
 const EXPECTED: readonly (readonly [
   tool: string,
   blocks: readonly string[],
@@ -57,7 +57,7 @@ describe('the sample server over stdio', () => {
   });
 
   for (const [tool, blocks, args = {}] of EXPECTED) {
-    it(`${tool} returns ${blocks.join(', ')}, and bytes that are what they claim`, async () => {
+    it(`${tool} returns ${blocks.join(', ')}, with bytes of the declared types`, async () => {
       const result = await client.callTool({ name: tool, arguments: args });
       assert.equal(result.isError === true, tool === 'fail');
       assert.deepEqual(result.content.map(nameBlock), blocks);
@@ -77,7 +77,7 @@ describe('the sample server over stdio', () => {
     ]);
   });
 
-  it('weather says the same as text and as data, measure does not', async () => {
+  it('weather returns the same content as text and as data, measure does not', async () => {
     const weather = await client.callTool({ name: 'weather', arguments: { city: 'Rome' } });
     const [text] = weather.content;
     assert.deepEqual(JSON.parse(text?.type === 'text' ? text.text : ''), weather.structuredContent);
@@ -85,7 +85,7 @@ describe('the sample server over stdio', () => {
     assert.ok(measure.structuredContent);
   });
 
-  it('order fills in its defaults and refuses what its schema forbids', async () => {
+  it('order fills in its defaults and refuses invalid arguments', async () => {
     const order = { name: 'Ada', flavour: 'lemon', layers: 2, address: { street: 'S', city: 'C' } };
     const { content } = await client.callTool({ name: 'order', arguments: order });
     const [text] = content;
@@ -110,7 +110,7 @@ describe('the sample server over stdio', () => {
     assert.equal(Buffer.byteLength(contents.text), link.size);
   });
 
-  it('has each of its tools called once by a sample chat, with arguments that it takes', async () => {
+  it('has a sample chat for each of its tools, with valid arguments', async () => {
     const calls = await readSampleCalls();
     assert.deepEqual(calls.map((call) => call.tool).sort(), EXPECTED.map(([tool]) => tool).sort());
     for (const { chat, tool, args } of calls) {

@@ -18,7 +18,7 @@ type Send = (message: object) => void;
 
 const children: ChildProcess[] = [];
 
-/** Calls `slow` as request 2, ends the server's input once `isEnough` says so, and waits for it to leave. */
+/** Calls `slow` as request 2, ends the server's input once `isEnough` returns true, and waits for it to exit. */
 async function callSlow(args: object, isEnough: (message: Message, send: Send) => boolean) {
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
@@ -45,7 +45,7 @@ describe('slow', () => {
     for (const child of children) child.kill();
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const { progress } = await callSlow({ seconds: 0, steps: 3 }, ({ id }) => id === 2);
     assert.deepEqual(
       progress.map(({ params }) => params?.message),
@@ -53,8 +53,8 @@ describe('slow', () => {
     );
   });
 
-  // The SDK is silent about a cancelled call whether or not its tool goes on, so silence proves nothing.
-  // What does: with ten minutes of work left over, the process would not leave when its input ends.
+  // The SDK sends nothing for a cancelled call whether or not its tool continues, so that proves nothing.
+  // Instead: with ten minutes of work left, the process would not exit when its input ends.
   it('stops working when it is cancelled', { timeout: 60_000 }, async () => {
     const { messages } = await callSlow({ seconds: 600, steps: 1 }, ({ id }, send) => {
       if (id === 1) send({ method: 'notifications/cancelled', params: { requestId: 2 } });

@@ -90,7 +90,7 @@ describe('server-debug', () => {
     assert.deepEqual(JSON.parse(data.json), sent.structuredContent);
   });
 
-  it('a result that reports an error keeps its blocks and says so first', async () => {
+  it('a result that reports an error keeps its blocks, after a note', async () => {
     const called = await session.call('debug.debug-tool', { contentType: 'mixed', simulateError: true });
     assert.equal(called.result.isError, true);
     assert.match(called.markdown, /^> ⚠ \*\*The tool reported an error\.\*\*\n\n/);
@@ -130,13 +130,13 @@ describe('server-everything', () => {
     });
   }
 
-  it('get-structured-content is not shown twice: its text says the same as its data', async () => {
+  it('get-structured-content is not shown twice: its text and data are the same', async () => {
     const { sent, markdown } = await call('get-structured-content', { location: 'New York' });
     assert.ok(sent.structuredContent);
     assert.equal(markdown, '```\n{"temperature":33,"conditions":"Cloudy","humidity":82}\n```');
   });
 
-  it('get-resource-links keeps where each link leads, its type and its description', async () => {
+  it('get-resource-links keeps the target, type and description of each link', async () => {
     const { markdown } = await call('get-resource-links', { count: 1 });
     assert.match(
       markdown,
@@ -167,7 +167,7 @@ describe('server-everything', () => {
   const input = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i * 31 + (i >> 3)) % 251));
   const data = `data:application/octet-stream;base64,${input.toString('base64')}`;
 
-  it('gzip-file-as-resource is a whole .gz file that unpacks to what was packed', async () => {
+  it('gzip-file-as-resource is a complete .gz file that unpacks to the original', async () => {
     const { result, folder } = await call('gzip-file-as-resource', {
       name: 'numbers.gz',
       data,
@@ -178,7 +178,7 @@ describe('server-everything', () => {
     assert.equal(sha256(gunzipSync(await readAsset(folder, result.parts[0]))), sha256(input));
   });
 
-  it('gzip-file-as-resource as a link is a link, and no file', async () => {
+  it('gzip-file-as-resource as a link is a link, not a file', async () => {
     const { result } = await call('gzip-file-as-resource', {
       name: 'numbers.gz',
       data,

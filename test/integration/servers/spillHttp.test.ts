@@ -88,7 +88,7 @@ describe('a large result over HTTP', () => {
     test(`with too much text fails alone, as ${framing}`, async (t) => {
       const { call, folder } = await start(t, framing);
       const table = folder.table();
-      await assert.rejects(call('text', table, 70 * MB), /its answer has more than 67\.1 MB of text/);
+      await assert.rejects(call('text', table, 70 * MB), /its response contains more than 67\.1 MB of text/);
       assert.deepEqual(await call('empty', table), { content: [] });
     });
   }

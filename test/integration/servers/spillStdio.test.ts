@@ -162,7 +162,7 @@ describe('messages over stdio', () => {
     const { call, check, folder } = start(t);
     await assert.rejects(
       call('text', { size: 70 * 1024 * 1024 }, folder.table()),
-      /^Error: Tool text of server a failed: its answer has more than 67\.1 MB of text\. Ask the tool for less/,
+      /^Error: Tool text of server a failed: its response contains more than 67\.1 MB of text\. Request less/,
     );
     await check('image', { size: MB, seed: 4 });
   });
@@ -179,7 +179,7 @@ describe('messages over stdio', () => {
     assert.ok(logged.some((line) => line.includes('that is not an MCP message: "Listening on port 3000…"')));
   });
 
-  test('a line without an end closes the server', async (t) => {
+  test('a line over the size limit closes the server', async (t) => {
     const lost = Promise.withResolvers<string>();
     const transport = new StdioTransport({
       server,
@@ -190,7 +190,7 @@ describe('messages over stdio', () => {
     await transport.start();
     const params = { name: 'endless', arguments: {} };
     await transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    assert.equal(await lost.promise, 'it sent a line without an end');
+    assert.equal(await lost.promise, 'it sent a line that exceeds the size limit');
     await transport.close();
     assert.notEqual(transport.exit, undefined);
   });

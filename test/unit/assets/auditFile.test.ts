@@ -10,7 +10,7 @@ const NOW = new Date('2026-05-03T10:20:30.456Z');
 const CALL: AuditEntry = { kind: 'call', server: 'charts', name: 'bars', outcome: 'ok' };
 
 describe('a line of the audit log', () => {
-  it('has the time first, then what happened, and leaves out what is not known', () => {
+  it('has the time first, then the event, and omits unknown fields', () => {
     const entry: AuditEntry = {
       ...CALL,
       chat: 'file:///a.chat.md',
@@ -28,12 +28,12 @@ describe('a line of the audit log', () => {
     assert.equal(auditLine(CALL, NOW), `{${time},"outcome":"ok"}\n`);
   });
 
-  it('holds nothing that is not one of its fields', () => {
+  it('contains only its own fields', () => {
     const entry = { ...CALL, arguments: { password: 'hunter2' }, result: 'hunter2' };
     assert.equal(auditLine(entry, NOW).includes('hunter2'), false);
   });
 
-  it('shows no query of an address', () => {
+  it('omits the query of an address', () => {
     const line = auditLine({ ...CALL, kind: 'resource', name: 'db://users?id=hunter2#x' }, NOW);
     assert.match(line, /"name":"db:\/\/users"/);
   });
@@ -94,7 +94,7 @@ describe('the audit log', () => {
     assert.deepEqual([names(`${path}.1`), names(path)], [['c', 'd'], ['e']]);
   });
 
-  it('tells once that the disk fails, and later how much is missing', async () => {
+  it('reports a failing disk once, and later the number of missing entries', async () => {
     const { path, failures, log } = openLog(folder.path);
     mkdirSync(path, { recursive: true });
     log.record(CALL);
@@ -120,7 +120,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('makes no file before there is something to say', async () => {
+  it('creates no file before the first entry', async () => {
     const { path, log } = openLog(folder.path);
     await log.flush();
     assert.equal(existsSync(path), false);

@@ -85,7 +85,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
       assert.deepEqual([name, size, mimeType], ['a.csv', 4, 'text/csv']);
     });
 
-    it('what its bytes say, whatever it is called', async () => {
+    it('a file by the type of its bytes, whatever its name', async () => {
       writeFileSync(here('x.csv'), PNG);
       assert.equal((await find('x.csv')).mimeType, 'image/png');
     });
@@ -100,7 +100,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
       assert.equal((await find('link.csv')).name, 'up.csv');
     });
 
-    it('files for a chat whose folder is still to be made', async () => {
+    it('files for a chat whose folder does not exist yet', async () => {
       const folder = tree.at('work/new');
       assert.equal((await find(here('a.csv'), { folder })).name, 'a.csv');
       assert.equal((await find('../up.csv', { folder })).name, 'up.csv');
@@ -119,7 +119,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
       await assert.rejects(find('../../work2/x'), OUTSIDE);
     });
 
-    it('what a link inside leads out to, as the file or as a folder on the way', needsSymlinks, async () => {
+    it('the target of a link that leads out, as the file or as a parent folder', needsSymlinks, async () => {
       symlinkSync(tree.at('outside/secret.txt'), here('link.txt'));
       symlinkSync(tree.at('outside'), here('folder'));
       await assert.rejects(find('link.txt'), OUTSIDE);
@@ -196,7 +196,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
     });
   });
 
-  it(`reading ${way} stops when it is told to`, async () => {
+  it(`reading ${way} stops when it is aborted`, async () => {
     const file = await find('a.csv');
     await assert.rejects(file.read(AbortSignal.abort(new Error('Stopped.'))), message('Stopped.'));
   });
@@ -218,14 +218,14 @@ describe('a link', () => {
     isText: boolean,
   ];
   const cases: readonly Case[] = [
-    ['what its bytes say, whatever it is called', 'x.csv', PNG, 'image/png', false],
+    ['of the type of its bytes, whatever its name', 'x.csv', PNG, 'image/png', false],
     ['text by its name, if it reads as text', 'x.json', '{}', 'application/json', true],
     ['text without a known name', 'Makefile', 'all:\n\techo ü\n', 'text/plain', true],
-    ['no text when it is not UTF-8', 'x.txt', Uint8Array.of(104, 255), 'application/octet-stream', false],
-    ['no text when it holds NUL', 'x.md', 'a\0b', 'application/octet-stream', false],
+    ['not text when it is not UTF-8', 'x.txt', Uint8Array.of(104, 255), 'application/octet-stream', false],
+    ['not text when it contains NUL', 'x.md', 'a\0b', 'application/octet-stream', false],
     ['a document', 'x.bin', '%PDF-1.7\n', 'application/pdf', false],
-    ['text when it is empty and so called', 'x.txt', '', 'text/plain', true],
-    ['a drawing that is text', 'x.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml', true],
+    ['text by its name when it is empty', 'x.txt', '', 'text/plain', true],
+    ['an SVG that is text', 'x.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml', true],
   ];
   for (const [rule, name, bytes, mimeType, isText] of cases) {
     it(`leads to a file that is ${rule}`, async () => {
@@ -252,7 +252,7 @@ describe('a link', () => {
     assert.deepEqual(asked, [tree.at('outside/secret.txt')]);
   });
 
-  it('is not followed after a no', () =>
+  it('is not followed when the user declines', () =>
     assert.rejects(attached('../../outside/secret.txt', { mayRead: async () => false }), OUTSIDE));
 
   const needsShares = { skip: process.platform !== 'win32' && 'Only Windows has shares' };
@@ -272,7 +272,7 @@ describe('a link', () => {
 });
 
 describe('an argument', () => {
-  it('names an asset of the chat, with all that a tool may need to know of it', async () => {
+  it('names an asset of the chat, with its name, size and type', async () => {
     const { read, ...file } = await found(asset());
     const path = here(`cmdassets/${NAME}`);
     assert.deepEqual(file, { name: NAME, path, size: 5, mimeType: 'text/plain' });
@@ -284,7 +284,7 @@ describe('an argument', () => {
     assert.equal((await found(asset(), { assetsIn: tree.at('storage') })).size, 6);
   });
 
-  it('names no path in place of an asset, should one ever come this far', () =>
+  it('accepts no path in place of an asset name', () =>
     assert.rejects(found(asset('../a.csv')), message('it leads out of cmdassets/')));
 
   it('names no file that is too large, with its size, unless only its path is sent', async () => {

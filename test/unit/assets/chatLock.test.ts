@@ -61,7 +61,7 @@ async function takeAndRelease(path = chat): Promise<string> {
   return 'held';
 }
 
-describe('one run a chat', () => {
+describe('one run per chat', () => {
   it('another process gets the name of the holder until the lock is released', async () => {
     const child = start('keep');
     assert.equal(await firstLine(child), 'held');
@@ -81,7 +81,7 @@ describe('one run a chat', () => {
     assert.equal(await takeAndRelease(), 'held');
   });
 
-  it('a lock of a process that was killed is taken over, as often as that happens', async () => {
+  it('the lock of a killed process is taken over, every time', async () => {
     for (let times = 0; times < 3; times += 1) {
       const child = start('keep');
       assert.equal(await firstLine(child), 'held');
@@ -102,7 +102,7 @@ describe('one run a chat', () => {
   });
 
   const needsStart = unlessWindows('Node does not say on Windows when a process was started');
-  it('a process that got the number of a dead one does not keep its lock', needsStart, async () => {
+  it('a process with the reused pid of a dead one does not keep its lock', needsStart, async () => {
     const lock = await take();
     const [name = ''] = readdirSync(folder);
     const file = join(folder, name);
@@ -112,7 +112,7 @@ describe('one run a chat', () => {
     await lock.release();
   });
 
-  it('a process that was killed while it took the lock leaves nothing for long', async () => {
+  it('a process that was killed while taking the lock blocks others only briefly', async () => {
     const child = start('exit');
     await firstLine(child);
     await once(child, 'exit');
@@ -125,7 +125,7 @@ describe('one run a chat', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('of several that want it at once, also behind a dead one, never two have it', async () => {
+  it('concurrent processes never hold it together, even after a dead one', async () => {
     const dead = start('keep');
     await firstLine(dead);
     dead.kill('SIGKILL');
@@ -141,7 +141,7 @@ describe('one run a chat', () => {
   });
 });
 
-describe('which chat is meant', () => {
+describe('the identity of a chat', () => {
   it('the same file under another name is the same chat', needsSymlinks, async () => {
     symlinkSync(chat, tree.at('b.chat.md'));
     const lock = await take();
@@ -149,13 +149,13 @@ describe('which chat is meant', () => {
     await lock.release();
   });
 
-  it('another chat is free, and so is one that is not there yet', async () => {
+  it('another chat is free, and so is one that does not exist yet', async () => {
     const lock = await take();
     assert.equal(await takeAndRelease(tree.at('new.chat.md')), 'held');
     await lock.release();
   });
 
-  it('a chat on no disk is known by its address', async () => {
+  it('a chat that is not on a disk is identified by its address', async () => {
     const lock = await acquireLockOn('memfs:/a.chat.md', { folder });
     assert.ok('release' in lock);
     assert.ok('holder' in (await acquireLockOn('memfs:/a.chat.md', { folder })));

@@ -1,4 +1,4 @@
-/** A process of its own that saves assets: `node child.ts TASK FOLDER [ID]`. It prints what came of it as JSON. */
+/** A separate process that saves assets: `node child.ts TASK FOLDER [ID]`. It prints the outcome as JSON. */
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
     }
   },
 
-  /** On a disk with next to no room. */
+  /** On a disk that is almost full. */
   async full() {
     const large = Buffer.alloc(500_000, 'x');
     const store = new FolderAssets({ folder });

@@ -54,7 +54,7 @@ describe('28: a folder that may not be written to', { skip: whyNoPermissions() }
   const message =
     'Could not save file 1 to cmdassets/: the folder may not be written to. Change its permissions and call the tool again.';
 
-  it('says so, leaves nothing, and works once it may', async () => {
+  it('is reported, leaves nothing behind, and works once it is writable', async () => {
     chmodSync(chat.path, 0o755);
     chmodSync(chat.asset(''), 0o555);
     assert.equal(await runChild(['save', chat.path], someone), message);
@@ -64,7 +64,7 @@ describe('28: a folder that may not be written to', { skip: whyNoPermissions() }
     assert.equal(chat.files().length, 1);
   });
 
-  it('also when cmdassets/ itself cannot be made', async () => {
+  it('also when cmdassets/ itself cannot be created', async () => {
     rmSync(chat.asset(''), { recursive: true });
     chmodSync(chat.path, 0o555);
     assert.equal(await runChild(['save', chat.path], someone), message);

@@ -1,4 +1,4 @@
-/** A process of its own that takes locks: `node lockChild.ts TASK CHAT FOLDER`. It prints what came of it as JSON. */
+/** A separate process that takes locks: `node lockChild.ts TASK CHAT FOLDER`. It prints the outcome as JSON. */
 import { appendFileSync } from 'node:fs';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
 
@@ -23,7 +23,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     process.exit(0);
   },
 
-  /** Takes it again and again; while it has it, it writes when it came and when it went. */
+  /** Takes it repeatedly, and records when it got and released it. */
   async race() {
     let held = 0;
     while (held < ROUNDS) {

@@ -167,7 +167,7 @@ describe('identical bytes are stored once', () => {
     assert.equal(second.path, first.path);
   });
 
-  it('the oldest of several is the one', async () => {
+  it('of several, the oldest is used', async () => {
     const bytes = randomBytes(1000);
     writeFileSync(chat.asset(older.replace('2020', '2021')), bytes);
     writeFileSync(chat.asset(older), bytes);
@@ -290,7 +290,7 @@ describe('saving bytes that were spilled', () => {
     assert.equal(chat.files().length, 1);
   });
 
-  it('a file that is gone is said to be gone', async () => {
+  it('a missing file is reported as missing', async () => {
     const spilled = spill();
     rmSync(spilled.path);
     await assert.rejects(save(spilled), /its temporary file is gone/);
@@ -327,7 +327,7 @@ const deadPid = spawnSync(process.execPath, ['-e', '']).pid;
 const alivePid = process.ppid;
 const TWO_DAYS_AGO = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000);
 
-/** Uses the folder as a new process would, and says what of the file is left. */
+/** Uses the folder as a new process would, and returns the remaining contents. */
 async function isKept(name: string, time?: Date): Promise<boolean> {
   writeFileSync(chat.asset(name), 'half');
   if (time) utimesSync(chat.asset(name), time, time);

@@ -29,7 +29,7 @@ const unpacked = () =>
   );
 
 describe('a zip of assets', () => {
-  it('holds every byte of every file, whatever pieces they come in', async () => {
+  it('contains every byte of every file, at any chunking', async () => {
     const seen: number[] = [];
     const files = [
       entry('a.txt', bytes('one '), bytes('two')),
@@ -84,13 +84,13 @@ describe('a zip of assets', () => {
     assert.deepEqual(readdirSync(folder.path), []);
   });
 
-  it('refuses more than the format holds', async () => {
+  it('refuses more than the format supports', async () => {
     const huge = { ...entry('a.bin'), bytes: 5_000_000_000 };
     await assert.rejects(zip([huge]), /4 GB/);
   });
 });
 
-describe('a name in a zip leads nowhere else', () => {
+describe('a name in a zip stays inside its folder', () => {
   for (const [name, expected] of [
     ['a/b.png', 'a/b.png'],
     ['../../evil', 'evil'],

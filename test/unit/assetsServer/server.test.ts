@@ -48,7 +48,7 @@ async function serveNotes(t: TestContext, options: Partial<typeof OPTIONS> = {})
 }
 
 describe('resources', () => {
-  it('are every chat and asset, with what reading it costs', async (t) => {
+  it('include every chat and asset, with the cost of reading it', async (t) => {
     const { client } = await serveNotes(t);
     const { resources } = await client.listResources();
     assert.deepEqual(
@@ -165,7 +165,7 @@ describe('tools', () => {
     ['save_asset', { name: 'a.txt', text: 'a' }, /--read-only/],
   ];
   for (const [name, args, reason] of refusals) {
-    it(`refuse in words: ${name} ${JSON.stringify(args)}`, async (t) => {
+    it(`report a refusal as text: ${name} ${JSON.stringify(args)}`, async (t) => {
       const { client } = await serveNotes(t, { readOnly: true });
       const result = await client.callTool({ name, arguments: args });
       assert.equal(result.isError, true);
@@ -178,7 +178,7 @@ describe('tools', () => {
     assert.ok(!(await client.listTools()).tools.some(({ name }) => name === 'save_asset'));
   });
 
-  it('save the same bytes that come twice at once as one file', async (t) => {
+  it('save the same bytes, uploaded twice concurrently, as one file', async (t) => {
     const { client } = await serveNotes(t);
     const upload = { chat: CHAT, name: 'a.txt', text: 'the same' };
     const save = () => client.callTool({ name: 'save_asset', arguments: upload });

@@ -30,7 +30,7 @@ describe('base64 as servers send it', () => {
     });
   }
 
-  it('tells the type that a data: URL claims', () => {
+  it('has the type that a data: URL declares', () => {
     assert.deepEqual(decodeBase64('data:image/svg+xml,%3Csvg%2F%3E'), {
       ok: true,
       bytes: new TextEncoder().encode('<svg/>'),

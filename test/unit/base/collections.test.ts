@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { RecentValues } from '../../../src/base/collections.ts';
 
-it('recent values are created once, and the least recently used one is dropped', () => {
+it('values are created once, and the least recently used one is dropped', () => {
   const created: string[] = [];
   const values = new RecentValues<string>(2);
   const get = (key: string) =>

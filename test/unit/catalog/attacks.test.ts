@@ -83,7 +83,7 @@ describe('a symbolic link is neither listed nor followed', () => {
     await isRefused('a.chat.md', PNG);
   });
 
-  it('as a folder on the way', needsSymlinks, async () => {
+  it('as a parent folder', needsSymlinks, async () => {
     symlinkSync(tree.at('outside'), tree.at('in/way'));
     await listsNothing();
     await isRefused('way/secret.chat.md');
@@ -91,7 +91,7 @@ describe('a symbolic link is neither listed nor followed', () => {
     await assert.rejects(catalog.folderOf('way/cmdassets'), CatalogRefusal);
   });
 
-  it('as a folder on the way that leads back into the folder', needsSymlinks, async () => {
+  it('as a parent folder that leads back into the folder', needsSymlinks, async () => {
     tree.write('in/notes/a.chat.md');
     symlinkSync(tree.at('in/notes'), tree.at('in/way'));
     symlinkSync(tree.at('in'), tree.at('in/notes/round'));
@@ -101,7 +101,7 @@ describe('a symbolic link is neither listed nor followed', () => {
     await isRefused('notes/round/notes/a.chat.md');
   });
 
-  it('as one that leads nowhere or to itself', needsSymlinks, async () => {
+  it('as a broken link or a link to itself', needsSymlinks, async () => {
     symlinkSync(tree.at('in/loop.chat.md'), tree.at('in/loop.chat.md'));
     symlinkSync(tree.at('nowhere'), tree.at('in/gone.chat.md'));
     await listsNothing();
@@ -167,8 +167,8 @@ describe('special files are neither listed nor opened', () => {
   });
 });
 
-describe('an address that is made by hand', () => {
-  it('leads nowhere else', async () => {
+describe('a handcrafted address', () => {
+  it('never leads outside', async () => {
     const up = '../outside/secret.chat.md notes/../../outside/secret.chat.md ../outside/cmdassets'.split(' ');
     for (const chat of [...up, tree.at('outside/secret.chat.md'), '', '.', '..', 'notes', 'a\0.chat.md']) {
       await isRefused(chat);
@@ -188,7 +188,7 @@ describe('an address that is made by hand', () => {
     for (const asset of assets) await isRefused('a.chat.md', asset);
   });
 
-  it('in another case than on the disk leads nowhere', async () => {
+  it('in another case than on the disk finds nothing', async () => {
     rmSync(tree.at('in/notes'), { recursive: true });
     tree.write('in/Notes/A.chat.md');
     tree.write(`in/Notes/cmdassets/${PNG}`);

@@ -109,7 +109,7 @@ describe('the list', () => {
     });
   }
 
-  it('knows no other files', async () => {
+  it('contains no other files', async () => {
     for (const file of ['a.md', 'cmdassets/notes.txt', `cmdassets/.${PNG}`, `cmdassets/${PNG}.part`, PNG])
       tree.write(file);
     for (const folder of ['node_modules', '.git', '.hidden', 'cmdassets', 'cmdassets/deep'])
@@ -182,7 +182,7 @@ describe('an asset belongs to', () => {
 });
 
 describe('several folders', () => {
-  it('come first in ids, by names that are theirs alone', async () => {
+  it('come first in ids, by unique names', async () => {
     const folders = 'one/work two/work three/Work four/.hidden five/cmdassets'
       .split(' ')
       .map((each) => dirname(tree.write(`${each}/a.chat.md`)));
@@ -429,7 +429,7 @@ describe('an entry found by its address', () => {
       await assert.rejects(find(`filechat://${chat}/${PNG}`), CatalogRefusal);
   });
 
-  it('is by name every asset that is called so', async () => {
+  it('by name, includes every asset with that name', async () => {
     for (const folder of ['a', 'b']) tree.write(`${folder}/cmdassets/${PNG}`);
     const catalog = catalogOf(tree.path);
     const found = await catalog.findByName(PNG);
@@ -478,8 +478,8 @@ describe('the folder of an id', () => {
   });
 });
 
-describe('a folder that is made again', () => {
-  it('is read as it is now', async () => {
+describe('a recreated folder', () => {
+  it('is read in its current state', async () => {
     tree.write('notes/a.chat.md');
     const catalog = catalogOf(tree.at('notes'));
     await catalog.snapshot();

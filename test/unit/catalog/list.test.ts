@@ -45,7 +45,7 @@ describe('a list of assets', () => {
   const cases: Record<string, [query: AssetQuery, expected: string]> = {
     'has the latest first': [{}, 'song.mp3 file10.csv file9.csv Ärger.png'],
     'has the oldest first': [{ order: 'ascending' }, 'Ärger.png file9.csv file10.csv song.mp3'],
-    'has names as people count': [{ sort: 'name' }, 'Ärger.png file9.csv file10.csv song.mp3'],
+    'sorts numbers in names by value': [{ sort: 'name' }, 'Ärger.png file9.csv file10.csv song.mp3'],
     'has names from the end': [
       { sort: 'name', order: 'descending' },
       'song.mp3 file10.csv file9.csv Ärger.png',
@@ -55,13 +55,13 @@ describe('a list of assets', () => {
     'is about one kind': [{ kind: 'image' }, 'Ärger.png'],
     'is about a type': [{ mimeType: 'text/csv' }, 'file10.csv file9.csv'],
     'is about a group of types': [{ mimeType: ' IMAGE/* ' }, 'Ärger.png'],
-    'holds a word in any case': [{ filter: 'äRGER' }, 'Ärger.png'],
-    'holds all the words, wherever they are': [{ filter: 'data.EXPORT csv' }, 'file10.csv'],
-    'holds words of the type': [{ filter: 'mpeg' }, 'song.mp3'],
-    'holds words of the chat': [{ filter: 'notes/' }, 'song.mp3'],
-    'holds words of the file': [{ filter: 'tool-file file9csv' }, 'file9.csv'],
-    'holds nothing else': [{ filter: 'csv mp3' }, ''],
-    'has as many as are wanted': [{ limit: 2 }, 'song.mp3 file10.csv'],
+    'matches a word in any case': [{ filter: 'äRGER' }, 'Ärger.png'],
+    'matches all the words, anywhere': [{ filter: 'data.EXPORT csv' }, 'file10.csv'],
+    'matches words of the type': [{ filter: 'mpeg' }, 'song.mp3'],
+    'matches words of the chat': [{ filter: 'notes/' }, 'song.mp3'],
+    'matches words of the file': [{ filter: 'tool-file file9csv' }, 'file9.csv'],
+    'matches nothing else': [{ filter: 'csv mp3' }, ''],
+    'has the requested number': [{ limit: 2 }, 'song.mp3 file10.csv'],
   };
   for (const [name, [query, expected]] of Object.entries(cases)) {
     it(name, () => assert.equal(names(query), expected));
@@ -81,7 +81,7 @@ describe('a list of assets', () => {
 
 const anySort = fc.constantFrom('changed', 'name', 'size', undefined);
 const anyOrder = fc.constantFrom('ascending', 'descending', undefined);
-/** Many ties, and names that a collator takes for the same. */
+/** Many ties, and names that a collator treats as equal. */
 const anyAssets = fc.uniqueArray(fc.nat(500), { maxLength: 30 }).chain((ids) =>
   fc.tuple(
     ...ids.map((id) =>
@@ -151,7 +151,7 @@ describe('pages', () => {
     assert.equal(names({ limit: 3, cursor: nextCursor }), 'file10.csv file9.csv Ärger.png');
   });
 
-  it('of a filter may be asked for in other words that mean the same', () => {
+  it('of a filter may be requested with an equivalent filter', () => {
     const { nextCursor } = pageOf(ASSETS, { filter: 'csv file', limit: 1 });
     assert.equal(
       names({ filter: ' CSV  file', sort: 'changed', order: 'descending', cursor: nextCursor }),

@@ -65,9 +65,9 @@ describe('an upload', () => {
     'text by its name': [{ name: 'a.csv', text: 'a,b' }, 'file csv'],
     'text by its type': [{ text: '{}', mimeType: 'application/json' }, 'file json'],
     'text of no type': [{ text: 'all: test' }, 'file txt'],
-    'text that calls itself a picture': [{ name: 'a.png', mimeType: 'image/png', text: 'no' }, 'file txt'],
-    'text that is a drawing': [{ text: '<svg xmlns="x"/>' }, 'file svg'],
-    'bytes by what they are, whatever is claimed': [
+    'text that is declared as an image': [{ name: 'a.png', mimeType: 'image/png', text: 'no' }, 'file txt'],
+    'text that is an SVG': [{ text: '<svg xmlns="x"/>' }, 'file svg'],
+    'bytes by their signature, whatever is declared': [
       { name: 'a.txt', mimeType: 'text/plain', data: PNG },
       'image png',
     ],
@@ -76,7 +76,7 @@ describe('an upload', () => {
     'bytes by their name': [{ name: 'a.sqlite', data: 'AAEC' }, 'file sqlite'],
     'bytes of no type': [{ data: 'AAEC' }, 'file bin'],
     'bytes in lines and of the other alphabet': [{ data: '-_-_\r\n-_-_\n' }, 'file bin'],
-    'no ending that the table does not have': [{ name: 'a.exe', text: 'echo' }, 'file txt'],
+    'no extension that the table does not have': [{ name: 'a.exe', text: 'echo' }, 'file txt'],
   };
   for (const [name, [upload, expected]] of Object.entries(types)) {
     it(`is judged: ${name}`, async () => {
@@ -92,7 +92,7 @@ describe('an upload', () => {
     assert.equal(contentOf(entry.asset).toString(), '\ufeffGröße 😀\r\n');
   });
 
-  it('is the same file for the same bytes, also when both come at once', async () => {
+  it('is the same file for the same bytes, even concurrently', async () => {
     const names = await Promise.all(
       ['a.txt', 'b.txt', 'c.txt'].map(async (name) => (await save({ name, text: 'same' })).entry.asset),
     );
@@ -101,7 +101,7 @@ describe('an upload', () => {
     assert.equal(folder.files().length, 1);
   });
 
-  it('has a link that means nothing but the file, and by which the chat knows its name', async () => {
+  it('has a link that only refers to the file, and from which the chat reads its name', async () => {
     const name = 'my_[best]*file*.csv';
     const { entry, markdown } = await save({ chat: 'a.chat.md', name, text: 'a' });
     assert.equal(markdown, `[my\\_\\[best\\]\\*file\\*.csv](cmdassets/${entry.asset})`);
@@ -112,8 +112,8 @@ describe('an upload', () => {
   });
 });
 
-describe('where an upload goes', () => {
-  it('is cmdassets/ of the only folder, which may still be to be made', async () => {
+describe('the folder of an upload', () => {
+  it('is cmdassets/ of the only folder, which may not exist yet', async () => {
     rmSync(folder.asset('.'), { recursive: true });
     const { entry } = await save({ name: 'a.txt', text: 'a' });
     assert.equal(entry.chat, 'cmdassets');
@@ -157,7 +157,7 @@ describe('where an upload goes', () => {
     }
   });
 
-  it('says in words why the folder takes nothing, and never where it is', async () => {
+  it('is reported with the reason when it is not writable, and without its path', async () => {
     class FullDisk extends UploadStores {
       readonly #said: string;
       constructor(said: string) {

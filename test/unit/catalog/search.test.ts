@@ -63,9 +63,9 @@ describe('a search over chats', () => {
   });
 
   const places: Record<string, string | Uint8Array> = {
-    'behind characters of all sizes': '\ufeff# %% user\r\nä€😀\r\n\r\nä€😀 needle\r\n',
+    'after characters of all sizes': '\ufeff# %% user\r\nä€😀\r\n\r\nä€😀 needle\r\n',
     'at the end of a chat without a line break': '# %% system\nneedle',
-    'behind invalid bytes': Buffer.from('# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n', 'latin1'),
+    'after invalid bytes': Buffer.from('# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n', 'latin1'),
   };
   for (const [name, text] of Object.entries(places)) {
     it(`opens the place, ${name}`, async () => {
@@ -78,7 +78,7 @@ describe('a search over chats', () => {
     });
   }
 
-  it('opens the line of a hit behind an invalid byte', async () => {
+  it('opens the line of a hit after an invalid byte', async () => {
     write('a.chat.md', Buffer.from('# %% user\nfirst\ncaf\xe9 needle\n', 'latin1'));
     const [hit] = (await search({ query: 'needle' })).hits;
     assert.deepEqual([hit?.line, hit?.start], [3, '# %% user\nfirst\n'.length]);
@@ -95,7 +95,7 @@ describe('a search over chats', () => {
     await assert.rejects(search({ query: 'needle', chat: 'c.chat.md' }), /There is no chat c\.chat\.md/);
   });
 
-  it('ends with as many as are wanted, and says that there are more', async () => {
+  it('ends at the limit, and reports that there are more', async () => {
     for (let chat = 0; chat < 12; chat += 1) write(`${chat}.chat.md`, '# %% system\nneedle\n');
     const all = await search({ query: 'needle', limit: 12 });
     assert.deepEqual([all.hits.length, all.more], [12, false]);
@@ -107,7 +107,7 @@ describe('a search over chats', () => {
     assert.deepEqual([eight.hits.length, eight.more], [8, true]);
   });
 
-  it('lets one long chat not hide the others', async () => {
+  it('does not let one long chat hide the others', async () => {
     write('a.chat.md', '# %% system\nneedle\n');
     write('long.chat.md', '# %% system\nneedle\n'.repeat(50));
     const { hits, more } = await search({ query: 'needle' });

@@ -91,7 +91,7 @@ describe('a change is reported', () => {
     assert.ok(changes.some(({ list }) => list));
   });
 
-  it('of a chat that is called otherwise, as one of the list too', async () => {
+  it('of a renamed chat, as a change of the list, too', async () => {
     tree.write('a.chat.md', '# %% user\nHi\n');
     const { changes, until } = await watching(tree.path);
     writeFileSync(tree.at('a.chat.md'), '# %% user\nSomething else\n');
@@ -112,7 +112,7 @@ describe('a change is reported', () => {
     );
   });
 
-  it('once for many, when they come together', async () => {
+  it('once for many simultaneous changes', async () => {
     mkdirSync(tree.at('cmdassets'));
     const { catalog, changes, until } = await watching(tree.path);
     for (let number = 1; number <= 200; number += 1)
@@ -138,7 +138,7 @@ describe('a watched folder', () => {
     );
   });
 
-  it('may be the one that was given, and be deleted and made again', async () => {
+  it('may be the given one, and be deleted and created again', async () => {
     tree.write('notes/a.chat.md');
     const { changes, until } = await watching(tree.at('notes'), { pollMs: 50 });
     rmSync(tree.at('notes'), { recursive: true });
@@ -158,7 +158,7 @@ describe('a watched folder', () => {
   });
 });
 
-describe('where the system does not tell', () => {
+describe('where the system reports no changes', () => {
   const full = Object.assign(new Error('no more watches'), { code: 'ENOSPC' });
 
   it('changes are polled, with one note', async () => {
@@ -199,7 +199,7 @@ describe('where the system does not tell', () => {
 });
 
 describe('a file that is added to a new folder before it is watched', () => {
-  it('is found by one more look', async () => {
+  it('is found by an additional scan', async () => {
     const { changes, until } = await watching(tree.path, {
       watchFolder: (path, onEvent) => {
         // The last moment before the folder is watched.

@@ -56,27 +56,27 @@ describe('a window of a file', () => {
     'ends between two characters': ['a,é\n', 'csv', { maxBytes: 3 }, 'a,'],
     'begins between two characters': ['a,é\n', 'csv', { start: 3, maxBytes: 4 }, 'é\n'],
     'keeps a byte order mark': ['\ufeffa', 'json', { maxBytes: 99 }, '\ufeffa'],
-    'is bytes where they are asked for': ['aé', 'txt', { maxBytes: 2, as: 'bytes' }, 'bytes 61c3'],
-    'is bytes of a picture': [
+    'is bytes where they are requested': ['aé', 'txt', { maxBytes: 2, as: 'bytes' }, 'bytes 61c3'],
+    'is bytes of an image': [
       Buffer.from('89504e470d0a1a0a', 'hex'),
       'png',
       { maxBytes: 4 },
       'bytes 89504e47',
     ],
-    'is bytes where text is no UTF-8': [
+    'is bytes where text is not UTF-8': [
       Buffer.from('caf\xe9 x', 'latin1'),
       'txt',
       { maxBytes: 9 },
       'bytes 636166e92078',
     ],
-    'is bytes where text holds a NUL': ['a\0b\0', 'txt', { maxBytes: 9 }, 'bytes 61006200'],
+    'is bytes where text contains a NUL': ['a\0b\0', 'txt', { maxBytes: 9 }, 'bytes 61006200'],
     'is text again where the bytes are': [
       Buffer.from('\xe9\nplain', 'latin1'),
       'txt',
       { start: 2, maxBytes: 9 },
       'plain',
     ],
-    'is the markup of a drawing': ['<svg xmlns="a"/>', 'svg', { maxBytes: 4 }, '<svg'],
+    'is the markup of an SVG': ['<svg xmlns="a"/>', 'svg', { maxBytes: 4 }, '<svg'],
     'is text where no table knows the type': ['all: test\n', 'bin', { maxBytes: 99 }, 'all: test\n'],
     'is empty at the end': ['abc', 'txt', { start: 3, maxBytes: 9 }, ''],
     'is empty for an empty file': ['', 'txt', { maxBytes: 9 }, ''],
@@ -103,11 +103,11 @@ describe('a window of a file', () => {
   it('is refused beyond the end, with the size', () =>
     refused(found('txt', 'abc'), { start: 4, maxBytes: 9 }, /byte 4.*3 bytes/));
 
-  it('is refused when not one character fits, with the bytes it needs', () =>
+  it('is refused when it is smaller than one character, with the bytes it needs', () =>
     refused(found('txt', '😀'), { maxBytes: 3 }, /4 bytes.*maxBytes of 4/));
 });
 
-/** How many bytes are asked of the disk meanwhile, and how many come. */
+/** The number of bytes requested and read from the disk meanwhile. */
 async function countReads(work: () => Promise<unknown>): Promise<{ asked: number; came: number }> {
   const any = await open(import.meta.filename);
   const counts = { asked: 0, came: 0 };
@@ -217,14 +217,14 @@ describe('a file that changes', () => {
     );
   });
 
-  it('that became a link says so in words', needsSymlinks, async () => {
+  it('that became a link is reported', needsSymlinks, async () => {
     const entry = found('log', 'secret');
     renameSync(entry.path, join(chat.path, 'elsewhere'));
     symlinkSync(join(chat.path, 'elsewhere'), entry.path);
     await refused(entry, { maxBytes: 9 }, /was changed while it was being read/);
   });
 
-  it('says so in words without a path', async () => {
+  it('is reported without a path', async () => {
     const entry = found('log', 'secret');
     renameSync(entry.path, join(chat.path, 'elsewhere'));
     await refused(
@@ -289,7 +289,7 @@ describe('windows of text', () => {
     );
   });
 
-  it('hold the byte that was asked for, wherever it is', () => {
+  it('contain the requested byte, anywhere', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), anySize, (text, at, maxBytes) => {
         const file = Buffer.from(`${text.toWellFormed()}.`);

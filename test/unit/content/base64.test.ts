@@ -8,7 +8,7 @@ import { BASE64_FORMS } from './samples.ts';
 
 describe('base64', () => {
   for (const [name, write] of Object.entries(BASE64_FORMS)) {
-    it(`${name} gives the bytes back`, () => {
+    it(`${name} is decoded to the same bytes`, () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
           assert.equal(validateBase64(write(bytes)), true);
@@ -18,14 +18,14 @@ describe('base64', () => {
     });
   }
 
-  it('is made of a view’s own bytes, not of all that lies beneath it', () => {
+  it('is created from the bytes of a view, not from its whole buffer', () => {
     const all = new Uint8Array([1, 2, 3, 4, 5]);
     assert.equal(bufferToBase64(all.subarray(1, 4)), 'AgME');
     assert.equal(bufferToBase64(all.buffer), 'AQIDBAU=');
     assert.equal(bufferToBase64(Buffer.from('hi')), 'aGk=');
   });
 
-  it('is made of bytes of another realm too, such as a test runner’s', () => {
+  it('is created from bytes of another realm, too, such as a test runner’s', () => {
     assert.equal(bufferToBase64(runInNewContext('new Uint8Array([1, 2, 3])')), 'AQID');
   });
 
@@ -42,7 +42,7 @@ describe('base64', () => {
     '====',
   ];
   for (const text of bad) {
-    it(`${JSON.stringify(text)} is none`, () => {
+    it(`${JSON.stringify(text)} is not valid`, () => {
       assert.equal(validateBase64(text), false);
       assert.throws(() => base64ToBuffer(text), {
         message:

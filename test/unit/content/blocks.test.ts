@@ -22,7 +22,7 @@ const folder = temporaryFolder({ after });
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const isPlain = (data: string) => assert.match(data, /^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/);
 
-/** Every form in which the same bytes can be handed over. */
+/** Every form in which the same bytes can be passed. */
 function inputsOf(bytes: Uint8Array): Readonly<Record<string, ContentInput>> {
   const forms = Object.entries(BASE64_FORMS).map(([name, write]) => [name, write(bytes)] as const);
   writeFileSync(join(folder, 'bytes.dat.csv'), bytes);
@@ -41,7 +41,7 @@ function inputsOf(bytes: Uint8Array): Readonly<Record<string, ContentInput>> {
 }
 
 describe('any bytes in any form', () => {
-  it('come out as they went in, as plain base64', async () => {
+  it('are unchanged, as plain base64', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
         for (const [name, input] of Object.entries(inputsOf(bytes))) {
@@ -59,7 +59,7 @@ describe('any bytes in any form', () => {
     );
   });
 
-  it('are the same as an embedded resource, be it text or blob', async () => {
+  it('are the same as an embedded resource, as text or blob', async () => {
     const bytesOf = (contents: ResourceContents) =>
       'text' in contents ? Buffer.from(contents.text) : base64ToBuffer(contents.blob);
     const anything = fc.oneof(
@@ -87,7 +87,7 @@ describe('a block', () => {
     assert.equal((await toAudioContent(SAMPLES.wav())).mimeType, 'audio/wav');
   });
 
-  it('takes the type as a string or among options, and the nearest word counts', async () => {
+  it('accepts the type as a string or in the options, and the most specific one wins', async () => {
     const type = async (...given: Parameters<typeof toImageContent>) =>
       (await toImageContent(...given)).mimeType;
     assert.equal(await type(SAMPLES.png(), 'image/apng'), 'image/apng');
@@ -147,7 +147,7 @@ describe('a block', () => {
   }
 
   for (const data of ['not-valid-base64!!!', '!', 'data:image/png;base64,!!', 'a.png']) {
-    it(`of data that says ${data} is an error, and no file is looked for`, async () => {
+    it(`of the data ${data} is an error, and no file is read`, async () => {
       await assert.rejects(
         toImageContent({ type: 'image', data }),
         /^Error: Invalid base64 data: String contains invalid characters\./,
@@ -160,12 +160,12 @@ describe('an embedded resource', () => {
   const embed = async (input: ContentInput, options = {}) =>
     (await toEmbeddedResource(input, { uri: 'a:b', ...options })).resource;
 
-  it('of a string is its text, whatever it looks like', async () => {
+  it('of a string is its text, whatever its form', async () => {
     for (const text of ['Hello', 'aGVsbG8=', './a.png', ''])
       assert.deepEqual(await embed(text), { uri: 'a:b', mimeType: 'text/plain', text });
   });
 
-  it('has the type that is said, or that its address tells', async () => {
+  it('has the given type, or the type of its address', async () => {
     assert.equal((await embed('# a', { mimeType: 'text/markdown' })).mimeType, 'text/markdown');
     assert.equal((await embed('# a', { uri: 'doc://a.md' })).mimeType, 'text/markdown');
     assert.equal((await embed('# a', { uri: 'doc://a.png' })).mimeType, 'text/plain');
@@ -177,13 +177,13 @@ describe('an embedded resource', () => {
     await assert.rejects(embed('Hello!', { mimeType: 'image/png' }), /Invalid base64 data/);
   });
 
-  it('of a data: URL is what it holds', async () => {
+  it('of a data: URL is its content', async () => {
     const plain = { uri: 'a:b', mimeType: 'text/plain' };
     assert.deepEqual(await embed('data:text/plain;base64,aGVsbG8='), { ...plain, text: 'hello' });
     assert.deepEqual(await embed('data:text/plain,a%20b'), { ...plain, text: 'a b' });
   });
 
-  it('of bytes is text where type and bytes say so, else blob', async () => {
+  it('of bytes is text if type and bytes agree, otherwise a blob', async () => {
     const json = Buffer.from('{"a":1}');
     assert.deepEqual(await embed(json, { mimeType: 'application/json' }), {
       uri: 'a:b',

@@ -33,10 +33,10 @@ describe('a path within a folder', () => {
   const good: Readonly<Record<string, [written: string, path: string]>> = {
     'a name': ['a.png', at('a.png')],
     'a name with a dot before it': ['./a.png', at('a.png')],
-    'a way there and back': ['sub/../a.png', at('a.png')],
+    'a path up and back': ['sub/../a.png', at('a.png')],
     'an absolute path': [at('sub', 'b.png'), at('sub', 'b.png')],
     'an absolute path through another name of the folder': [join(root, 'alias', 'a.png'), at('a.png')],
-    'a link to what is inside': ['inward.png', at('sub', 'b.png')],
+    'a link to a file inside': ['inward.png', at('sub', 'b.png')],
     'a file that is not there yet': ['new.png', at('new.png')],
     'nor its folder': ['new/folder/x.png', at('new', 'folder', 'x.png')],
     'a name that begins with dots': ['..a.png', at('..a.png')],
@@ -59,7 +59,7 @@ describe('a path within a folder', () => {
     'a link that leads out': 'outward.png',
     'a folder that is a link': 'up/secret.png',
     'a new file in it': 'up/new.png',
-    'a link to what is not there': 'dangling.png',
+    'a link to a missing file': 'dangling.png',
     'a link to itself': 'loop.png',
     'a NUL': 'a.png\0.gif',
     'a path of Windows': 'C:\\Windows\\win.ini',
@@ -129,7 +129,7 @@ describe('a file', () => {
     });
   });
 
-  it('that may not be read says so', needsModes, () => {
+  it('without read permission is reported', needsModes, () => {
     writeFileSync(at('locked.png'), SAMPLES.png(), { mode: 0o000 });
     const content = new URL('../../../src/content/index.ts', import.meta.url).href;
     // Root may read everything, so another user tries it.
@@ -145,7 +145,10 @@ describe('a file', () => {
     assert.match(stdout, /^Failed to read file 'locked\.png': Permission denied\./);
   });
 
-  it('must be one: no folder, no pipe, no device', { timeout: 10_000, ...needsFifos }, async () => {
+  it('must be a regular file: no folder, no pipe, no device', {
+    timeout: 10_000,
+    ...needsFifos,
+  }, async () => {
     execFileSync('mkfifo', [at('pipe.png')]);
     for (const path of ['sub', '.', 'pipe.png'])
       await assert.rejects(
@@ -155,12 +158,12 @@ describe('a file', () => {
     await assert.rejects(fileToBase64('/dev/zero'), /Not a regular file/);
   });
 
-  it('must hold something', async () => {
+  it('must not be empty', async () => {
     writeFileSync(at('empty.png'), '');
     await assert.rejects(fileToBase64('empty.png', base), /Cannot convert empty buffer/);
   });
 
-  it('that is too large is not read: the limit counts, and maxBytes moves it both ways', async () => {
+  it('that is too large is not read; maxBytes raises or lowers the limit', async () => {
     writeFileSync(at('large.png'), SAMPLES.png());
     truncateSync(at('large.png'), 2 ** 40);
     await assert.rejects(fileToBase64('large.png', base), {
@@ -174,7 +177,7 @@ describe('a file', () => {
     assert.ok(await fileToBase64('a.png', base, { maxBytes: length }));
   });
 
-  it('behind a link that leads out is not read, whatever the helper', needsSymlinks, async () => {
+  it('behind a link that leads out is not read by any helper', needsSymlinks, async () => {
     for (const path of ['outward.png', 'up/secret.png'])
       await assert.rejects(
         toImageContent({ type: 'file', path }, { basePath: base }),

@@ -49,7 +49,7 @@ describe('bytes', () => {
     it(`become ${kind}`, async () => assert.deepEqual(await kinds(bytes), [kind]));
   }
 
-  it('of a type that their author names go where it belongs', async () => {
+  it('of a declared type become the matching block', async () => {
     const options = { mimeType: 'audio/x-new', name: 'a.new' };
     assert.deepEqual(await blocks(Buffer.from([1, 2, 3]), options), [
       { type: 'audio', data: 'AQID', mimeType: 'audio/x-new' },
@@ -94,12 +94,12 @@ describe('a string', () => {
     `${'word '.repeat(40)}`,
   ];
   for (const value of words) {
-    it(`that says ${JSON.stringify(value.slice(0, 30))} stays text`, async () =>
+    it(`such as ${JSON.stringify(value.slice(0, 30))} stays text`, async () =>
       assert.deepEqual(await blocks(value), [text(value)]));
   }
 
   for (const [name, write] of Object.entries(BASE64_FORMS).filter(([each]) => !each.includes('parameters'))) {
-    it(`of a picture in base64, ${name}, is the picture`, async () =>
+    it(`of an image in base64, ${name}, is the image`, async () =>
       assert.deepEqual(await blocks(write(SAMPLES.png())), [PNG]));
   }
 
@@ -107,12 +107,12 @@ describe('a string', () => {
     assert.deepEqual(await kinds(base64(SAMPLES.pdf())), ['resource application/pdf']);
   });
 
-  it('is never a path without a folder: what is only repeated gives no file away', async () => {
+  it('is never a path without a folder: repeated input must not expose a file', async () => {
     for (const value of ['package.json', './package.json', join(folder, 'a.png'), '/etc/hosts.txt'])
       assert.deepEqual(await blocks(value), [text(value)]);
   });
 
-  it('is a file where it names one in the folder that was given, and else text', async () => {
+  it('is a file if it names one in the given folder, otherwise text', async () => {
     assert.deepEqual(await blocks('a.png', folder), [PNG]);
     assert.deepEqual(await blocks('./a.png', { basePath: folder }), [PNG]);
     assert.deepEqual(await blocks(join(folder, 'a.png'), folder), [PNG]);
@@ -123,7 +123,7 @@ describe('a string', () => {
 });
 
 describe('a hint', () => {
-  it('is what it says', async () => {
+  it('determines the block', async () => {
     assert.deepEqual(await blocks({ type: 'image', data: SAMPLES.png() }), [PNG]);
     assert.deepEqual(await blocks({ type: 'audio', data: SAMPLES.mp3(), mimeType: 'audio/mp3' }), [
       { type: 'audio', data: base64(SAMPLES.mp3()), mimeType: 'audio/mp3' },
@@ -135,7 +135,7 @@ describe('a hint', () => {
     );
   });
 
-  it('of a file becomes what the file is', async () => {
+  it('of a file becomes a block of the type of the file', async () => {
     assert.deepEqual(await blocks({ type: 'file', path: 'a.png' }, folder), [PNG]);
     const [block] = await blocks({ type: 'file', path: 'notes.md' }, folder);
     assert.equal(block?.type === 'resource' && 'text' in block.resource && block.resource.text, '# Notes');
@@ -145,7 +145,7 @@ describe('a hint', () => {
       await assert.rejects(normalizeResult({ type: 'file', path }, folder), /Path traversal detected/);
   });
 
-  it('keeps what else it says', async () => {
+  it('keeps its other fields', async () => {
     const annotations = { audience: ['user'] };
     assert.deepEqual(await blocks({ type: 'image', data: SAMPLES.png(), annotations }), [
       { ...PNG, annotations },
@@ -168,7 +168,7 @@ describe('a whole result', () => {
     assert.deepEqual(await normalizeResult({ content: [] }), { content: [] });
   });
 
-  it('has its raw items converted where they stand', async () => {
+  it('has its raw items converted in place', async () => {
     const found = await blocks(
       {
         content: [
@@ -191,7 +191,7 @@ describe('a whole result', () => {
     assert.deepEqual(found[5], { type: 'resource', resource: { uri: 'a:b', mimeType: 'a/b', blob: 'AQ==' } });
   });
 
-  it('is refused for base64 that no client would take', async () => {
+  it('is refused for invalid base64', async () => {
     for (const block of [
       { ...PNG, data: '!!' },
       { type: 'resource', resource: { uri: 'a:b', blob: '!!' } },
@@ -251,7 +251,7 @@ describe('other values', () => {
       await assert.rejects(normalizeResult(value), /^Error: Invalid result/);
   });
 
-  it('are waited for', async () => {
+  it('are awaited', async () => {
     assert.deepEqual(await blocks(Promise.resolve(SAMPLES.png())), [PNG]);
     const list = [Promise.resolve('A picture:'), Promise.resolve(SAMPLES.png())];
     const expected = [text('A picture:'), PNG];

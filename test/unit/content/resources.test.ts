@@ -46,8 +46,8 @@ describe('the contents of a resource', () => {
   });
 });
 
-describe('a shelf of resources', () => {
-  it('gives what was put there, and says what it does not have', () => {
+describe('a resource store', () => {
+  it('returns stored resources, and reports missing ones', () => {
     const shelf = new ResourceShelf().add('hi', { uri: 'a:b' }).add(SAMPLES.png(), { uri: 'a:c' });
     assert.deepEqual(shelf.uris(), ['a:b', 'a:c']);
     assert.deepEqual(shelf.read('a:b'), { uri: 'a:b', mimeType: 'text/plain', text: 'hi' });

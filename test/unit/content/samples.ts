@@ -19,10 +19,10 @@ export const SAMPLES = {
 
 const SOUND = { samples: new Float64Array([0, 0.5, -0.5, 0]), sampleRate: 8000 };
 
-/** What surrounds the pixels of a picture of one chunk. */
+/** The bytes around the pixels of an image of one chunk. */
 const FRAME_BYTES = png(1, 1, new Uint8Array()).length;
 
-/** A picture of exactly this many bytes. */
+/** An image of exactly this many bytes. */
 export function pngOfSize(byteCount: number): Buffer {
   return png(64, 64, Buffer.alloc(byteCount - FRAME_BYTES, 7));
 }

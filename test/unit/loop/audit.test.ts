@@ -116,7 +116,7 @@ describe('related to the audit', () => {
     assert.deepEqual(chats, [CHAT]);
   });
 
-  it('the refusal of an app-only tool says who may call it', async () => {
+  it('the refusal of an app-only tool explains that only apps may call it', async () => {
     const { text } = await run({ toolInfo: { forAppsOnly: true } });
     assert.match(text, /The tool a\.read is only for the apps of its server\. Nothing was called\./);
   });

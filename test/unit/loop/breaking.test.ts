@@ -122,7 +122,7 @@ describe('a correction below a stopped reply', () => {
     document.type((chat) => `${chat}Count down, please.\n`);
     assert.deepEqual(await listener.run(), OK);
     assert.match(sent(model), /One, two[\s\S]*Count down, please\./);
-    assert.doesNotMatch(sent(model), /cut off on its way|filechat:/);
+    assert.doesNotMatch(sent(model), /last reply was interrupted|filechat:/);
     const after = document.text();
     assert.ok(after.endsWith(`Count down, please.\n${TURN('Three, two.')}${NEXT}`), after);
   });
@@ -296,7 +296,7 @@ describe('a transient failure', () => {
     const answers = [meanwhile('One.', (live) => live.type(typed), fails), says('\nTwo.')];
     const { outcome, after, model } = await play(HI, answers);
     assert.deepEqual(outcome, OK);
-    assert.match(JSON.stringify(model.asked[1]?.request), /cut off on its way/);
+    assert.match(JSON.stringify(model.asked[1]?.request), /last reply was interrupted/);
     assert.equal(after, `${HI}${TURN('One.\nmine \nTwo.')}${NEXT}`);
   });
 });

@@ -78,7 +78,7 @@ describe('tool calls of the model', () => {
     ],
     'arguments that are not JSON': [
       [call('a__read', '{"n": ')],
-      /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
+      /result c1 a__read.*\n.*not valid JSON[\s\S]*The arguments were: \{"n":/,
       0,
     ],
     'arguments that are not an object': [

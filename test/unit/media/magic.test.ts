@@ -14,7 +14,7 @@ import * as sample from '../result/samples.ts';
 
 const latin = (value: string) => Buffer.from(value, 'latin1');
 
-/** Every file that we can make, and what it is. */
+/** Every sample file, with its type. */
 const FILES: Readonly<Record<string, readonly [bytes: Uint8Array, extension: string]>> = {
   ...Object.fromEntries(
     Object.entries(SAMPLES).map(([extension, make]) => [`encoded ${extension}`, [make(), extension]]),
@@ -109,6 +109,6 @@ it('the name decides between formats in an archive, and nothing else', () => {
   assert.equal(sniffHead(sample.PDF, mediaByExtension('xlsx'))?.extension, 'pdf');
 });
 
-it('the table knows which formats it has the last word on', () => {
+it('the table lists the formats that its signatures decide', () => {
   assert.deepEqual(['jpg', 'pdf', 'zip', 'png', 'mp3', 'docx'].filter(isDecidedHere), ['jpg', 'pdf']);
 });

@@ -54,7 +54,7 @@ describe('the duration of audio', () => {
       1.5,
     ],
     ['a WAV that ends in its head', wav(40_000).subarray(0, 30), undefined, undefined],
-    ['no sound', ascii('Hello, world. This is text and nothing more.'), undefined, undefined],
+    ['not audio', ascii('Hello, world. This is text and nothing more.'), undefined, undefined],
     ['nothing', Buffer.alloc(0), undefined, undefined],
   ];
   for (const [name, bytes, size, expected] of cases) {

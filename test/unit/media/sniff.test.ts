@@ -43,7 +43,7 @@ describe('the type of some bytes', () => {
       'audio weba',
     ],
     'a video is a file': [sample.WEBM, 'file', 'video/webm', 'file webm'],
-    'SVG is a file, whatever it claims': [
+    'SVG is a file, whatever its declared type': [
       text('<?xml version="1.0"?><!-- x --><svg onload="x"/>'),
       'image',
       'image/png',
@@ -55,7 +55,7 @@ describe('the type of some bytes', () => {
       'image/png',
       'file bin',
     ],
-    'a page that says so is a page': [text('<html><body>'), 'file', 'text/html', 'file html'],
+    'a page that is declared as one is a page': [text('<html><body>'), 'file', 'text/html', 'file html'],
     'a program that claims to be an image is just bytes': [EXE, 'image', 'image/png', 'file bin'],
     'an image of an unknown type is .png': [UNKNOWN, 'image', 'image/x-new', 'image png'],
     'an image without a type is .png': [UNKNOWN, 'image', '', 'image png'],

@@ -59,7 +59,7 @@ describe('after results', () => {
   const read = () => Promise.reject(new Error('The tour reads no file.'));
   const image = { kind: 'file', name: 'x.png', mimeType: 'image/png', size: 12_300, read } as const;
 
-  it('it describes the results, the files, and what to try next', async () => {
+  it('it describes the results, the files, and the next steps', async () => {
     const { text, calls } = await run(result([{ kind: 'text', text: 'A `chart`:' }, image]));
     assert.match(text, /`sample__chart`: image\/png of 12\.3 KB; text, `A chart :`/);
     assert.match(text, /cmdassets\//);
@@ -67,7 +67,7 @@ describe('after results', () => {
     assert.deepEqual(calls, []);
   });
 
-  it('it never calls again, whatever the result says', async () => {
+  it('it never calls again, whatever the result contains', async () => {
     const { calls, text } = await run(result([{ kind: 'text', text: 'picture sound tools' }], true));
     assert.deepEqual(calls, []);
     assert.match(text, /an error: `picture sound tools`/);
@@ -76,7 +76,7 @@ describe('after results', () => {
 
 describe('a known word gets a reply', () => {
   const cases: readonly (readonly [word: string, text: RegExp, called?: string])[] = [
-    ['help', /Words that I know/],
+    ['help', /I know these words/],
     ['Which MODEL is this?', /Filechat: Select Model/],
     ['tools', /5 tools: `sample\.chart`/],
     ['a picture, please', /draw a chart/, 'sample__chart'],

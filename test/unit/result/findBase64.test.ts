@@ -22,7 +22,7 @@ const php = (value: unknown) => JSON.stringify(value).replaceAll('/', '\\/');
 const wrap = (text: string, width: number, end = '\n') =>
   text.replace(new RegExp(`.{${width}}`, 'g'), `$&${end}`);
 
-/** What is left of a text, with the hash of the bytes where they were. */
+/** The remaining text, with the hash of the bytes in their place. */
 function show(pieces: readonly Piece[]): string {
   return pieces
     .map((piece) => {
@@ -46,7 +46,7 @@ describe('base64 is found', () => {
       `See data:image/png;name=a.png;base64,${BASE64}.`,
       'See <PICTURE image/png>.',
     ],
-    'as an image in Markdown, with what it shows': [
+    'as an image in Markdown, with its label': [
       `a ![Sales in May](data:image/png;base64,${BASE64}) b`,
       'a <PICTURE image/png Sales in May> b',
     ],
@@ -84,7 +84,7 @@ describe('base64 is found', () => {
     it(name, async () => assert.equal(show(await findBase64(text)), expected));
   }
 
-  it('wherever it stands in JSON, at any depth, by any writer', async () => {
+  it('anywhere in JSON, at any depth, by any writer', async () => {
     const writers = [JSON.stringify, php, (value: unknown) => JSON.stringify(value, null, 2)];
     await fc.assert(
       fc.asyncProperty(
@@ -189,7 +189,7 @@ describe('ten million letters', () => {
   }
 });
 
-/** How often others had their turn meanwhile; how long each turn takes is for the bench to say. */
+/** How often the event loop ran meanwhile; the benchmarks measure how long each turn takes. */
 async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let done = false;

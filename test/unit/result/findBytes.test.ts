@@ -97,7 +97,7 @@ describe('in a text that is JSON', () => {
   }
 });
 
-it('the setting may hold anything', () => {
+it('the setting may contain anything', () => {
   const tool = { server: 's', tool: 't' };
   const rule = { path: 'a', type: 'pdf', summary: 'x' };
   assert.deepEqual(readFieldRules({ 's.t': [rule, { path: 'b' }, { path: 7 }, null, 'x'] }, tool), [

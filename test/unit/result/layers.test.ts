@@ -25,7 +25,7 @@ async function markdown(result: object, options: ResultOptions = {}, assets = ne
   return shown;
 }
 
-describe('bytes that hide', () => {
+describe('embedded bytes', () => {
   const cases: Readonly<Record<string, [result: object, expected: string, options?: ResultOptions]>> = {
     'a text that is base64 is its file': [
       { content: [text('a'), text(PDF), text('b')] },
@@ -62,7 +62,7 @@ describe('bytes that hide', () => {
       },
       `A [file 1 “x”: see below]\n\n${FILE('svg')}`,
     ],
-    'a page keeps its pictures, as a file': [
+    'a page keeps its images, as a file': [
       {
         content: [
           {
@@ -150,12 +150,12 @@ describe('bytes that hide', () => {
       IMAGE(),
       { transform: () => ({ content: [image(PNG)] }) },
     ],
-    'a transformer that fails says so, and the original is shown': [
+    'a failing transformer is reported, and the original is shown': [
       { content: [text('a')] },
       '> ⚠ Your transformer failed on s.t: no. The result is shown as the server sent it.\n\n```\na\n```',
       { transform: () => Promise.reject(new Error('no')), tool: { server: 's', tool: 't' } },
     ],
-    'what is for the user only is marked, with all that came out of it': [
+    'content for the user only is marked, with everything derived from it': [
       {
         content: [
           { ...text(PNG), annotations: { audience: ['user'] } },
@@ -164,7 +164,7 @@ describe('bytes that hide', () => {
       },
       `<!-- for the user only -->\n\n${IMAGE()}\n\nb`,
     ],
-    'a text that is still too long is a file, after what was in it': [
+    'a text that is still too long is a file, after its extracted content': [
       { content: [text(`${'word '.repeat(30)}data:image/png;base64,${PNG}`)] },
       `${IMAGE()}\n\n${FILE('txt')}\n\n\`\`\`text preview\n${'word '.repeat(30)}[image 1: see below]\n\`\`\``,
       { limits: { ...DEFAULT_LIMITS, maxInlineChars: 100 } },
@@ -174,7 +174,7 @@ describe('bytes that hide', () => {
     it(name, async () => assert.equal(await markdown(result, options), expected));
   }
 
-  it('a failed save is told in the text and after it', async () => {
+  it('a failed save is reported in the text and after it', async () => {
     assert.equal(
       await markdown({ content: [text(`A data:image/png;base64,${PNG}`)] }, {}, new MemoryAssets('image')),
       '```\nA [not saved: see below]\n```\n\n> ⚠ Could not save the image: the disk is full.',

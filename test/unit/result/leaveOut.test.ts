@@ -20,7 +20,7 @@ function leftOut(body: string, path?: string): string | undefined {
 }
 
 describe('a result that is left out', () => {
-  it('is kept as it is, behind a line that says so', () => {
+  it('is kept unchanged, after a note', () => {
     const body = '```\nmany words\n```';
     assert.equal(leftOut(body), chatWith(`<!-- for the user only -->\n\n${body}`).text);
   });

@@ -23,9 +23,9 @@ const result = (...parts: ResultPart[]): ToolResult => ({ isError: false, parts 
 
 describe('a result in the document', () => {
   const cases: Record<string, [parts: ToolResult, markdown: string]> = {
-    'text alone stands in a fence': [result(text('a\nb')), '```\na\nb\n```'],
+    'text alone is in a fence': [result(text('a\nb')), '```\na\nb\n```'],
     'each text block has its own fence': [result(text('a'), text('b')), '```\na\n```\n\n```\nb\n```'],
-    'text beside assets stands plain, in order, one blank line between': [
+    'text beside assets is plain, in order, with one blank line between': [
       result(
         text("Here's the first generated image:"),
         image(1),
@@ -59,7 +59,7 @@ describe('a result in the document', () => {
       result({ kind: 'problem', message: 'It is <b>bad</b>.' }),
       '> ⚠ It is \\<b\\>bad\\</b\\>.',
     ],
-    'an error says so first': [
+    'an error begins with a note': [
       { isError: true, parts: [text('no')] },
       '> ⚠ **The tool reported an error.**\n\n```\nno\n```',
     ],
@@ -74,7 +74,7 @@ describe('a result in the document', () => {
       }),
       '> Resource `x` at `file:///etc/passwd`, type `text/plain`, 12 bytes\n> `d`',
     ],
-    'embedded text says where it is from': [
+    'embedded text names its source': [
       result({ kind: 'text', text: 'hi', source: { uri: 'demo://a', mimeType: 'text/plain' } }),
       '> From `demo://a` (`text/plain`)\n\n```\nhi\n```',
     ],
@@ -82,15 +82,15 @@ describe('a result in the document', () => {
       result({ kind: 'data', json: '{\n  "a": 1\n}' }),
       '```json\n{\n  "a": 1\n}\n```',
     ],
-    'what is for the user only says so': [
+    'content for the user only is marked': [
       result({ ...text('a'), audience: 'user' }, { ...file, audience: 'user' }, text('b')),
       '<!-- for the user only -->\n\na\n\n<!-- for the user only -->\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)\n\nb',
     ],
-    'JSON beside an asset stands in a fence': [
+    'JSON beside an asset is in a fence': [
       result(text('{"a": 1}'), file),
       '```\n{"a": 1}\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
     ],
-    'nothing is said to be nothing': [result(), '> The tool returned nothing.'],
+    'an empty result is reported as empty': [result(), '> The tool returned nothing.'],
   };
   for (const [name, [parts, markdown]] of Object.entries(cases)) {
     it(name, () => {
@@ -158,7 +158,7 @@ const anyResult: fc.Arbitrary<ToolResult> = fc
     parts: parts.map(([each, forUser]) => (forUser ? { ...each, audience: 'user' } : each) as ResultPart),
   }));
 
-describe('whatever a tool returns', () => {
+describe('any result of a tool', () => {
   it('is read back exactly', () => {
     fc.assert(
       fc.property(anyResult, (each) => assert.deepEqual(readToolResult(renderToolResult(each)), each)),

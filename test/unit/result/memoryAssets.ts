@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NewAsset, ResultAssets } from '../../../src/ports/results.ts';
 
-/** Keeps what it is given; `fail` names the kinds that it has no room for. */
+/** Keeps assets in memory; saving the kinds in `fail` fails. */
 export class MemoryAssets implements ResultAssets {
   readonly saved: NewAsset[] = [];
   readonly #fail: readonly string[];

@@ -31,7 +31,7 @@ function view(parts: readonly ResultPart[], options: ModelViewOptions = { about:
   );
 }
 
-describe('what the model gets', () => {
+describe('the model gets', () => {
   const cases: Readonly<Record<string, [ResultPart[], string[], Partial<ModelViewOptions>?]>> = {
     'text in order': [
       [
@@ -51,12 +51,12 @@ describe('what the model gets', () => {
       [`[image 1, image/png, 3.8 MB, asset:tool-image-${NAME}.png]`],
       about(MAX_IMAGE_BYTES + 1, 'image/png'),
     ],
-    'no image when none are wanted': [
+    'no image when images are disabled': [
       [asset('image', 'png')],
       [`[image 1, image/png, 12.3 KB, asset:tool-image-${NAME}.png]`],
       { ...SMALL_PNG, sendImages: 'never' },
     ],
-    'no image of a kind that not every model takes': [
+    'no image of a type that not every model accepts': [
       [asset('image', 'avif')],
       [`[image 1, image/avif, 12.3 KB, asset:tool-image-${NAME}.avif]`],
       about(12_345, 'image/avif'),
@@ -130,7 +130,7 @@ describe('what the model gets', () => {
     assert.ok(line.endsWith(`…, application/pdf, 1 bytes, asset:tool-file-${NAME}.pdf]`), line);
   });
 
-  it('a line that fits when the template has no end', () => {
+  it('a line within the limit when the template is too long', () => {
     const values = { kind: 'file', name: 'a', size: '1 KB', type: 'text/plain', ref: 'asset:a.txt' };
     assert.equal(summarize(values, 'blah '.repeat(500)), '[file a, text/plain, 1 KB, asset:a.txt]');
   });

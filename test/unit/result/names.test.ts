@@ -19,7 +19,7 @@ for (const [uri, name] of Object.entries(cases)) {
   it(`${JSON.stringify(uri)} is called ${name}`, () => assert.equal(nameFromUri(uri), name));
 }
 
-it('a name is one short line without a sign that means something in Markdown', () => {
+it('a name is one short line without Markdown syntax', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (uri) => {
       assert.match(nameFromUri(uri) ?? '', /^[^\n\r[\]<>`\\*!|~&$]{0,160}$/);

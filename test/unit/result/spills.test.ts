@@ -55,7 +55,7 @@ describe('strings that were spilled', () => {
     assert.match(shown, /saved as image 2/);
   });
 
-  it('in structured content and in JSON text are one thing said twice', async () => {
+  it('in structured content and in JSON text are shown once', async () => {
     const content = [text(JSON.stringify({ p: PICTURE.toString('base64') }))];
     const shown = await markdown({ content, structuredContent: { p: await spills.put(PICTURE) } });
     assert.equal(
@@ -74,7 +74,7 @@ describe('strings that were spilled', () => {
     );
   });
 
-  it('that were refused or failed say so in their places', async () => {
+  it('that were refused or failed are reported in place', async () => {
     const refused = spills.add({ kind: 'refused', size: 60 * 1024 * 1024 });
     const failed = spills.add({ kind: 'failed', size: 5, reason: 'the disk is full' });
     const tooLarge = 'was not saved: it has 62.9 MB, and filechat.results.maxAssetBytes allows 52.4 MB.';

@@ -26,7 +26,7 @@ describe('in a user’s turn', () => {
     ],
     'a line like a marker gets a backslash': [[text('# %% user\nHi')], '\\# %% user\nHi'],
     'also in code': [[text('# %% user\n```')], '````\n\\# %% user\n```\n````'],
-    'what has brackets is code: the user may have defined them': [[text('see [1]')], '```\nsee [1]\n```'],
+    'text with brackets is code: the user may have defined them': [[text('see [1]')], '```\nsee [1]\n```'],
     'a link is code': [[text('[x](~/.ssh/id_rsa)')], '```\n[x](~/.ssh/id_rsa)\n```'],
     'a remote image is code': [
       [text('![](https://e.example/a.png)')],
@@ -35,14 +35,14 @@ describe('in a user’s turn', () => {
     'a tag is code': [[text('<img src=x>')], '```\n<img src=x>\n```'],
     'a comment is code': [[text('<!-- hidden -->')], '```\n<!-- hidden -->\n```'],
     'a call is code': [[text('```tool_call a.b\n{}\n```')], '````\n```tool_call a.b\n{}\n```\n````'],
-    'what cannot be seen is shown': [[text('a\u202eb')], 'a⟦U+202E⟧b'],
+    'invisible characters are shown': [[text('a\u202eb')], 'a⟦U+202E⟧b'],
     'the text of a resource has its address above it': [
       [{ kind: 'text', text: 'Hi', source: { uri: 'demo://a', mimeType: 'text/plain' } }],
       '> From `demo://a` (`text/plain`)\n\n```\nHi\n```',
     ],
-    'a picture is a link that is sent': [[text('Look:'), IMAGE], `Look:\n\n${LINK}`],
+    'an image is a link that is sent': [[text('Look:'), IMAGE], `Look:\n\n${LINK}`],
     'blank text is left out': [[text(' \n'), text('Hi')], 'Hi'],
-    'what is for the user only is a comment': [
+    'content for the user only is a comment': [
       [{ kind: 'text', text: 'a --> b', audience: 'user' }],
       '<!-- for the user only\na --⟦U+003E⟧ b\n-->',
     ],
@@ -51,7 +51,7 @@ describe('in a user’s turn', () => {
     it(name, () => assert.equal(renderForUser(parts), written));
   }
 
-  it('the model gets the text itself, whatever it is', () => {
+  it('the model gets any text unchanged', () => {
     fc.assert(
       fc.property(hostileReply, (words) => {
         const wanted = trimBlankLines(words);
@@ -66,7 +66,7 @@ describe('in a user’s turn', () => {
     );
   });
 
-  it('the model does not get what is for the user only, and nothing of it is sent', () => {
+  it('content for the user only is not sent to the model', () => {
     fc.assert(
       fc.property(hostileReply, (words) => {
         const written = renderForUser([{ kind: 'text', text: words, audience: 'user' }]);
@@ -85,7 +85,7 @@ describe('in an assistant’s turn', () => {
     return readReply(turnBody(chat, turn)).map((part) => (part.kind === 'text' ? part.text : part.kind));
   };
 
-  it('the model gets its text back, whatever it is', () => {
+  it('the model gets any of its texts back unchanged', () => {
     fc.assert(
       fc.property(hostileReply, (words) => {
         const wanted = trimBlankLines(words.replace(/\r\n?/g, '\n'));

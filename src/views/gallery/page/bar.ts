@@ -1,7 +1,7 @@
 import { describeSize } from '../../../base/size.ts';
 import {
   DATES,
-  EVERYTHING,
+  DEFAULT_QUERY,
   type GalleryItem,
   ITEM_KINDS,
   isFiltered,
@@ -53,7 +53,7 @@ export class FilterBar {
     };
     this.#clear = textButton(words.clearFilters, 'clear');
     this.#clear.setAttribute('aria-label', words.clearFilters);
-    this.#clear.addEventListener('click', () => this.set({ ...EVERYTHING, sort: this.#query.sort }));
+    this.#clear.addEventListener('click', () => this.set({ ...DEFAULT_QUERY, sort: this.#query.sort }));
     const { kind, tool, date, size, sort } = this.#selects;
     this.element = element('header', {}, [
       element('h1', { class: 'unseen', text: words.assets }),
@@ -106,7 +106,7 @@ export class FilterBar {
     if (this.search.value !== search) this.search.value = search;
     for (const [name, select] of Object.entries(this.#selects) as [Filter, HTMLSelectElement][]) {
       select.value = chosen[name];
-      select.classList.toggle('active', name !== 'sort' && chosen[name] !== EVERYTHING[name]);
+      select.classList.toggle('active', name !== 'sort' && chosen[name] !== DEFAULT_QUERY[name]);
     }
     this.#clear.hidden = !isFiltered(this.#query);
   }

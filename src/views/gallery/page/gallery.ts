@@ -1,11 +1,11 @@
 import { isObject } from '../../../base/json.ts';
-import { applyQuery, EVERYTHING, type GalleryItem, isFiltered, type Query, readQuery } from '../items.ts';
+import { applyQuery, DEFAULT_QUERY, type GalleryItem, isFiltered, type Query, readQuery } from '../items.ts';
 import type { Action, FromPage, ToPage } from '../messages.ts';
 import { choose, chooseAll, extend, keepShown, moveBy, type Selection, toggle } from '../selection.ts';
+import { AudioPlayer } from './audioPlayer.ts';
 import { FilterBar, Footer } from './bar.ts';
 import { element, icon } from './dom.ts';
 import { Grid } from './grid.ts';
-import { Sounds } from './sounds.ts';
 import { Peeks } from './tile.ts';
 
 /** Shows nothing until the first message of the editor. */
@@ -72,7 +72,7 @@ class GalleryView {
   readonly #bar: FilterBar;
   readonly #grid: Grid;
   readonly #foot: Footer;
-  readonly #sounds: Sounds;
+  readonly #audio: AudioPlayer;
   readonly #notice = element('div', { class: 'notice' });
   #query: Query;
   #selection: Selection;
@@ -86,11 +86,11 @@ class GalleryView {
   constructor(deps: GalleryViewDeps) {
     this.#deps = deps;
     const { words, scope, kept, canDelete, at, api } = deps;
-    this.#query = at === undefined ? kept.query : { ...EVERYTHING, sort: kept.query.sort };
+    this.#query = at === undefined ? kept.query : { ...DEFAULT_QUERY, sort: kept.query.sort };
     this.#selection = { active: kept.active, anchor: undefined, chosen: new Set(kept.chosen) };
     this.#at = at;
     this.#top = kept.top;
-    this.#sounds = new Sounds(words);
+    this.#audio = new AudioPlayer(words);
     this.#bar = new FilterBar({
       words,
       scope,
@@ -98,7 +98,7 @@ class GalleryView {
       onQuery: (query) => this.#applyQuery(query),
       onScope: (wanted) => api.postMessage({ kind: 'scope', scope: wanted }),
     });
-    const tiles = { words, sounds: this.#sounds, peeks: new Peeks(words) };
+    const tiles = { words, audio: this.#audio, peeks: new Peeks(words) };
     this.#grid = new Grid(tiles, this.#selection, () => this.#keep());
     const allowed = { canDelete, canAttach: scope.chatName !== undefined };
     this.#foot = new Footer(words, allowed, (action) => this.#act(action));
@@ -113,7 +113,7 @@ class GalleryView {
   /** Called once the element is in the page and has a size. */
   started(): void {
     this.#update();
-    new MutationObserver(() => this.#sounds.repaint()).observe(document.body, { attributeFilter: ['class'] });
+    new MutationObserver(() => this.#audio.repaint()).observe(document.body, { attributeFilter: ['class'] });
   }
 
   itemsChanged(whole: boolean): void {
@@ -135,7 +135,8 @@ class GalleryView {
       this.#at = this.#whole ? undefined : id;
       return;
     }
-    if (!this.#shown.some((item) => item.id === id)) this.#bar.set({ ...EVERYTHING, sort: this.#query.sort });
+    if (!this.#shown.some((item) => item.id === id))
+      this.#bar.set({ ...DEFAULT_QUERY, sort: this.#query.sort });
     this.#select(choose(id));
     this.#grid.goTo(id);
   }
@@ -267,7 +268,7 @@ class GalleryView {
       if (key === 'Enter') this.#act('open');
       else if (this.#deps.canDelete) this.#act('delete');
     } else if (key === ' ') {
-      if (!strong && active.kind === 'audio') this.#sounds.toggle(active);
+      if (!strong && active.kind === 'audio') this.#audio.toggle(active);
       else if (!strong && active.kind === 'video' && active.source !== undefined)
         this.#grid.playVideo(active.id);
       else this.#select(toggle(this.#selection, active.id));

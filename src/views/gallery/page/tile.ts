@@ -2,12 +2,12 @@ import { describeSize } from '../../../base/size.ts';
 import { extensionOf, type GalleryItem, toolsOf } from '../items.ts';
 import { countPdfPages } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
+import type { AudioPlayer } from './audioPlayer.ts';
 import { element, icon, setIcon } from './dom.ts';
-import type { Sounds } from './sounds.ts';
 
 export interface TileDeps {
   readonly words: Words;
-  readonly sounds: Sounds;
+  readonly audio: AudioPlayer;
   readonly peeks: Peeks;
 }
 
@@ -67,7 +67,7 @@ function previewOf(item: GalleryItem, deps: TileDeps): readonly Node[] {
   });
   if (item.source === undefined) return [icon(item.kind), badge];
   if (item.kind === 'image') return [imageNode(item, item.source, badge)];
-  if (item.kind === 'audio') return [deps.sounds.preview(item), badge];
+  if (item.kind === 'audio') return [deps.audio.preview(item), badge];
   if (item.kind === 'video') return [...videoNodes(item, item.source, deps.words), badge];
   const peek = element('span', { class: `peek ${item.kind}`, attributes: HIDDEN });
   deps.peeks.show(item, peek);

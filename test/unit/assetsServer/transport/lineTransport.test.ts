@@ -62,7 +62,7 @@ describe('messages by lines', () => {
     );
   });
 
-  it('that are too long are answered by their id, and those behind them arrive', async () => {
+  it('that are too long are answered by their id, and the next ones arrive', async () => {
     const long = 'x'.repeat(MAX_MESSAGE_BYTES);
     // As the SDKs of TypeScript and Python write them, and as others do.
     const forms = [

@@ -50,7 +50,7 @@ function createSessions(t: TestContext, options: Partial<SessionOptions> = {}) {
   return { sessions, ask, open, ended: () => ended };
 }
 
-describe('sessions of clients of before 2026', () => {
+describe('sessions of clients before revision 2026', () => {
   it('expire when they are idle', async (t) => {
     const { sessions, ask, open, ended } = createSessions(t);
     const id = await open();
@@ -77,7 +77,7 @@ describe('sessions of clients of before 2026', () => {
     assert.equal(sessions.size, 0);
   });
 
-  it('are so many at most: the one that was used longest ago goes first', async (t) => {
+  it('are limited: the least recently used one is dropped first', async (t) => {
     const { sessions, ask, open, ended } = createSessions(t, { maxSessions: 2 });
     const [first, second] = [await open(), await open()];
     assert.equal((await ask(PING, first)).status, 200);

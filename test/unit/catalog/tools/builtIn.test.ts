@@ -44,7 +44,7 @@ Report!
 
 const tree = useTree();
 
-/** A chat with three assets beside it, and a fourth that it does not speak of. */
+/** A chat with three assets beside it, and a fourth that it does not mention. */
 beforeEach(() => {
   tree.write('notes/a.chat.md', CHAT);
   tree.write(`notes/cmdassets/${PDF}`, PDF_BYTES);
@@ -88,12 +88,12 @@ function textOf({ parts }: ToolResult): string {
     .join('\n');
 }
 
-describe('to which chats the tools are offered', () => {
-  it('to one that has servers, behind them', async () => {
+describe('the tools are offered', () => {
+  it('to a chat with servers, after their tools', async () => {
     assert.deepEqual(await withBuiltInServer(['charts'], tree.path), ['charts', 'filechat']);
   });
 
-  it('to one beside which there are assets', async () => {
+  it('to a chat with assets beside it', async () => {
     tree.write(`cmdassets/${PDF}`, 'x');
     assert.deepEqual(await withBuiltInServer([], tree.path), ['filechat']);
   });
@@ -112,7 +112,7 @@ describe('to which chats the tools are offered', () => {
 });
 
 describe('the tools beside those of servers', () => {
-  it('are read-only, read references themselves, and take what their schemas say', async () => {
+  it('are read-only, resolve references themselves, and accept arguments that match their schemas', async () => {
     const { tools } = await caller(undefined).host.listTools(BUILT_IN_SERVER);
     assert.deepEqual(
       tools.map(({ server, tool, readOnly, readsReferences }) => [server, tool, readOnly, readsReferences]),
@@ -125,7 +125,7 @@ describe('the tools beside those of servers', () => {
     assert.deepEqual(await builtInTools(), tools);
   });
 
-  it('come behind the others', async () => {
+  it('are listed after the others', async () => {
     const { tools } = await caller(undefined).host.listTools();
     assert.deepEqual(
       tools.map(({ server, tool }) => `${server}.${tool}`),
@@ -294,7 +294,7 @@ describe('read_asset', () => {
     assert.ok(!text.includes(PDF_BYTES.toString('base64').slice(0, 40)));
   });
 
-  it('gives text of another folder, but only words about its images', async () => {
+  it('returns text of another folder, but only descriptions of its images', async () => {
     tree.write('b.chat.md', '# %% user\nHello!\n');
     tree.write(`cmdassets/${TXT}`, 'Elsewhere.');
     tree.write(`cmdassets/${PNG}`, PNG_BYTES);
@@ -321,7 +321,7 @@ describe('read_asset', () => {
     `filechat://elsewhere.chat.md/${PDF}`,
     '',
   ]) {
-    it(`refuses ${JSON.stringify(uri)} in words, without a path of the machine`, async () => {
+    it(`refuses ${JSON.stringify(uri)} with a reason, without a path of the machine`, async () => {
       const result = await inChat().call('read_asset', { uri });
       assert.deepEqual(
         result.parts.map(({ kind }) => kind),
@@ -400,7 +400,7 @@ describe('a chat that is not saved', () => {
     return { call, linkPrefix };
   };
 
-  it('lists and reads its own assets, and not a word of those of others', async () => {
+  it('lists and reads its own assets, and none of other chats', async () => {
     const { call, linkPrefix } = unsaved();
     const listed = textOf(await call('list_assets', { sort: 'name' }));
     assert.match(listed, /^2 assets:/);

@@ -153,7 +153,7 @@ it('a run ends with a turn of the user, except below the empty assistant turn th
   assert.equal(endRun('# %% user\nHi\n\n# %% assistant\n'), undefined);
 });
 
-it('a new chat holds the content that it is given', () => {
+it('a new chat contains the given content', () => {
   assert.equal(newChat(), '# %% user\n');
   assert.equal(newChat('Hello'), '# %% user\nHello\n');
 });

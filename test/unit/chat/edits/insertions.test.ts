@@ -12,7 +12,7 @@ import { hostileReply } from '../hostileReply.ts';
 
 const insert = (text: string, markdown = 'R') => applyEdit(text, insertIntoUserTurn(text, markdown));
 
-describe('Markdown goes into the user’s turn', () => {
+describe('Markdown is inserted into the user’s turn', () => {
   const cases: Record<string, [before: string, after: string]> = {
     'of an empty file': ['', '# %% user\nR\n'],
     'that is empty': ['# %% user\n', '# %% user\nR\n'],
@@ -43,7 +43,7 @@ describe('Markdown goes into the user’s turn', () => {
   });
 });
 
-describe('turns go to the end', () => {
+describe('turns are appended at the end', () => {
   const user: NewTurn = { role: 'user', markdown: 'Q' };
   const assistant: NewTurn = { role: 'assistant', markdown: 'A' };
   const cases: Record<string, [before: string, turns: NewTurn[], after: string]> = {
@@ -111,7 +111,7 @@ function assertNoNewLinks(before: string, after: string): void {
 }
 
 describe('any server text and any user text', () => {
-  it('a resource makes one user turn at most, no call, and no link but to our own file', () => {
+  it('a resource adds at most one user turn, no call, and only links to its own file', () => {
     fc.assert(
       fc.property(chat, someParts, (text, parts) => {
         const edit = insertIntoUserTurn(text, renderForUser(parts));
@@ -131,7 +131,7 @@ describe('any server text and any user text', () => {
     );
   });
 
-  it('the messages of a prompt are as many turns, with no call and no link but to our own file', () => {
+  it('each message of a prompt is one turn, without calls and with only links to its own file', () => {
     const message = fc.tuple(fc.constantFrom('user' as const, 'assistant' as const), someParts);
     fc.assert(
       fc.property(chat, fc.array(message, { minLength: 1, maxLength: 3 }), (text, messages) => {
@@ -150,7 +150,7 @@ describe('any server text and any user text', () => {
         const last = before.turns.at(-1);
         const isEmpty = last?.role === 'user' && turnBody(text, last).trim() === '';
         // Text after the marker is the user's and stays; a user message goes below it.
-        const isReplaced = isEmpty && (last.words === '' || turns[0]?.role === 'user');
+        const isReplaced = isEmpty && (last.markerText === '' || turns[0]?.role === 'user');
         const kept = before.turns.slice(0, isReplaced ? -1 : undefined);
         const expected = [...kept.map((turn) => turn.role), ...turns.map((turn) => turn.role)];
         if (turns.at(-1)?.role !== 'user') expected.push('user');

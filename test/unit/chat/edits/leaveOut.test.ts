@@ -25,7 +25,7 @@ describe('a summary', () => {
     const text = applyEdit('', appendSummary('', summary));
     const { turns } = parseChat(text);
     assert.deepEqual(
-      turns.map((turn) => [turn.role, turn.words, turn.calls.length]),
+      turns.map((turn) => [turn.role, turn.markerText, turn.calls.length]),
       [['system', 'summary', 0]],
     );
     const [turn] = turns;

@@ -15,7 +15,7 @@ const markerish = fc
   .array(fc.constantFrom('# %% user', '\\', '# %%', '#%%', '\n', '# %% TOOL x', ' ', 'text', '\t', '\r\n'))
   .map((pieces) => pieces.join(''));
 
-describe('markers in foreign text', () => {
+describe('markers in untrusted text', () => {
   it('start no turn', () => {
     fc.assert(
       fc.property(markerish, (text) => {

@@ -40,10 +40,7 @@ describe('the next action', () => {
       `# %% assistant\n${CALL('a.b', 'c1')}${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`,
       'runTools a.b',
     ],
-    'calls that the talk has passed do not run': [
-      `# %% user\n${CALL('a.b', 'c1')}# %% user\nnever mind\n`,
-      'reply',
-    ],
+    'calls in earlier turns do not run': [`# %% user\n${CALL('a.b', 'c1')}# %% user\nnever mind\n`, 'reply'],
     'a call that cannot be read stops its turn before anything runs': [
       `# %% user\n${CALL('a.b')}\`\`\`tool_call nodot\n\`\`\`\n`,
       'wait',

@@ -86,7 +86,7 @@ function show(entries: readonly OutlineEntry[], indent = ''): string {
     .map((entry) => {
       const result = entry.assets === undefined ? '' : `[${entry.call}, ${entry.assets}] `;
       const call = entry.kind === 'call' ? `${entry.call} ` : '';
-      const row = `${indent}${entry.kind}: ${call}${result}${entry.words}`;
+      const row = `${indent}${entry.kind}: ${call}${result}${entry.label}`;
       const line = entry.kind === 'call' ? row.trimEnd() : row;
       return entry.children.length === 0 ? line : `${line}\n${show(entry.children, `${indent}  `)}`;
     })

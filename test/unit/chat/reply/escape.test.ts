@@ -95,7 +95,7 @@ describe('a reply in the document', () => {
       'a\n    ```\n    \\<b>\n\n````end\n````\n<!-- filechat:closed 2 -->',
     ],
     'a call of another form makes none': ['<tool_call>\nx <tool_name>', '\\<tool_call>\nx \\<tool_name>'],
-    'after code in a list that has ended, the paragraph goes on': [
+    'after code in a list that has ended, the paragraph continues': [
       '- ~~~\n`a\n`<img>`',
       '- ~~~\n`a\n`\\<img>`\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->',
     ],
@@ -213,7 +213,7 @@ describe('any text of a model', () => {
     'a preview': new MarkdownIt({ html: true, linkify: true }),
     'a preview with formulas': newMathPreview(),
   })) {
-    it(`makes ${name} load and hide nothing, and leaves it outside of code, even if it was cut and goes on`, () => {
+    it(`makes ${name} load and hide nothing, and leaves it outside of code, even if it was cut and continued`, () => {
       fc.assert(
         fc.property(hostileReply, hostileReply, fc.boolean(), (first, second, isCut) => {
           const escaper = new ReplyEscaper();

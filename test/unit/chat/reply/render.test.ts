@@ -64,7 +64,7 @@ describe('a reply’s events in the document', () => {
       [text('I look.\n'), half('{"x"'), half(': 1}'), call('{"x": 1}'), text('And:')],
       'I look.\n\n```tool_call a.b c1\n{"x": 1}\n```\n\nAnd:',
     ],
-    'a call without JSON is kept as it came': [
+    'a call without JSON is kept unchanged': [
       [call('{"x": \n````')],
       '`````tool_call a.b c1\n{"x": \n````\n`````',
     ],
@@ -263,7 +263,7 @@ describe('any events', () => {
     'a call': call('{}'),
     'a note': metadata({ p: { s: 1 } }),
   })) {
-    it(`a list before ${name} changes nothing for the text behind it`, () => {
+    it(`a list before ${name} does not affect the text after it`, () => {
       const written = render([text('- a'), between, text('  ```\n# %% user')]);
       assert.equal(parseChat(`# %% assistant\n${written}\n\n# %% user\n`).turns.length, 2);
       assert.equal(readReply(written).length, between.kind === 'call' ? 3 : 2);

@@ -12,7 +12,7 @@ const filter = (partial: string, pieces: readonly string[]) => {
 
 describe('a continued reply', () => {
   const cases: Record<string, [partial: string, incoming: string, kept: string]> = {
-    'goes on': ['Hello wor', 'ld.', 'ld.'],
+    continues: ['Hello wor', 'ld.', 'ld.'],
     'that begins all over again loses the repetition': ['Hello wor', 'Hello world.', 'ld.'],
     'may have white space before the repetition': ['Hello wor', '\n\nHello world.', 'ld.'],
     'that repeats the last words loses them': [

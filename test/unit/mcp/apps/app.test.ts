@@ -95,7 +95,7 @@ test('a value that is not a list is ignored, and a long list is cut', () => {
   const many = Array.from({ length: 60 }, (_, at) => `https://a${at}.example`);
   const { csp, notices } = read({ csp: { connectDomains: many } });
   assert.equal(csp.connectDomains.length, 50);
-  assert.match(notices.join(), /only the first 50/);
+  assert.match(notices.join(), /Only the first 50/);
 });
 
 test('an app may write to the clipboard, but not use the camera, the microphone or the location', () => {

@@ -150,7 +150,7 @@ const REFUSED: readonly (readonly [string, string, unknown, number])[] = [
   ['a message that is too long', 'ui/message', { role: 'user', content: LONG }, -32602],
 ];
 for (const [name, method, params, code] of REFUSED) {
-  test(`an app is refused ${name} without a prompt, and the log says so`, async () => {
+  test(`an app is refused ${name} without a prompt, and it is logged`, async () => {
     const at = scene();
     await begin(at);
     assert.equal(codeOf(await request(at, method, params)), code);
@@ -184,7 +184,7 @@ test('invalid messages are dropped', async () => {
   assert.deepEqual(at.sent, []);
 });
 
-test('a declined call is not made; after three refusals the user is not asked again', async () => {
+test('a declined call does not run; after three refusals the user is not asked again', async () => {
   const at = scene();
   await begin(at);
   at.answer(false);
@@ -272,7 +272,7 @@ test('a closed app gets no response and no prompt', async () => {
   assert.deepEqual(at.done, []);
 });
 
-test('a call that the app cancels is not made, and gets no response', async () => {
+test('a call that the app cancels does not run, and gets no response', async () => {
   const at = scene();
   await begin(at);
   const waiting = request(at, 'tools/call', { name: 'forecast' });

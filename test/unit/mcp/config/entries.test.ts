@@ -229,7 +229,7 @@ describe('a command line', () => {
   );
   const program = word.filter((each) => each !== '');
 
-  test('that is quoted comes back as it was, between double quotes', () => {
+  test('that is quoted with double quotes is restored', () => {
     const quote = (text: string) =>
       `"${text.replace(/(\\*)("|$)/g, (_all, slashes, end) => slashes + slashes + (end && '\\"'))}"`;
     fc.assert(
@@ -239,7 +239,7 @@ describe('a command line', () => {
     );
   });
 
-  test('that is quoted comes back as it was, between single quotes', () => {
+  test('that is quoted with single quotes is restored', () => {
     const quote = (text: string) =>
       text
         .split("'")

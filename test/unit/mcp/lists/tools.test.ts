@@ -65,7 +65,7 @@ describe('an invalid tool is omitted', () => {
       { name: 'bad', inputSchema: { $ref: 'https://example.com' } },
       /"bad" cannot be used, because its input schema refers to "https:\/\/example.com", which is not fetched\.$/,
     ],
-    'when its output schema leads elsewhere': [
+    'when its output schema refers to another address': [
       { name: 'bad', outputSchema: { $ref: 'file:///x' } },
       /"bad" cannot be used, because its output schema refers to "file:/,
     ],

@@ -46,7 +46,7 @@ describe('signing in', () => {
     assert.equal(world.auth.registrations.length, 1);
   });
 
-  test('is silent when the token can be refreshed', async () => {
+  test('does not ask the user when the token can be refreshed', async () => {
     const world = await signedIn();
     world.auth.revokeTokens();
     assert.equal((await request(world)).status, 200);

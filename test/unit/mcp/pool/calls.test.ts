@@ -118,7 +118,7 @@ describe('a task that fails', () => {
 
   const endings: Readonly<Record<string, readonly [object, string]>> = {
     'that failed': [{ status: 'failed', statusMessage: 'disk full' }, 'its task failed: disk full'],
-    'that failed without a word': [{ status: 'failed' }, 'its task failed: no result'],
+    'that failed without a message': [{ status: 'failed' }, 'its task failed: no result'],
     'that the server cancelled': [{ status: 'cancelled' }, 'the server cancelled its task: no result'],
   };
   for (const [which, [state, message]] of Object.entries(endings)) {

@@ -37,7 +37,7 @@ describe('structured content matches', () => {
 });
 
 describe('a mismatch is one sentence', () => {
-  const SENTENCE = "The structured content does not fit the tool's own output schema";
+  const SENTENCE = "The structured content does not match the tool's own output schema";
   const cases: Readonly<Record<string, readonly [unknown, string]>> = {
     'for a missing property': [{}, `${SENTENCE}: Instance does not have required property "temperature".`],
     'for a wrong type': [
@@ -63,7 +63,7 @@ describe('a mismatch is one sentence', () => {
     );
   });
 
-  it('with short and visible foreign text', () => {
+  it('with untrusted text shortened and visible', () => {
     const name = `a\u202e\n${'x'.repeat(5000)}`;
     const said = checkStructured({ properties: { [name]: { type: 'number' } } }, { [name]: 'b' }) ?? '';
     assert.ok(said.startsWith(SENTENCE) && said.length < 400);
@@ -88,7 +88,7 @@ describe('structured content is not checked', () => {
       { properties: { a: { $ref: 'https://example.com/a' } } },
       { a: 1 },
     ],
-    'when its schema leads nowhere': [{ properties: { a: { $ref: '#/$defs/none' } } }, { a: 1 }],
+    'when its schema has a broken reference': [{ properties: { a: { $ref: '#/$defs/none' } } }, { a: 1 }],
     'when the dialect is unknown': [{ $schema: 'https://example.com', type: 'string' }, 1],
     'when it is larger than a megabyte': [{ type: 'string' }, [new Array(600_000).fill(1)]],
     'when the names of properties are patterns': [
@@ -100,7 +100,7 @@ describe('structured content is not checked', () => {
       { a: 'x'.repeat(100_000) },
     ],
     'against formats, which can, too': [{ properties: { a: { format: 'date' } } }, { a: 'x' }],
-    'for what occurs twice, which takes long': [
+    'for duplicate items, which would be slow': [
       { properties: { a: { uniqueItems: true } } },
       { a: new Array(100_000).fill(1) },
     ],

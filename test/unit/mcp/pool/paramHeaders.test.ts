@@ -25,7 +25,7 @@ describe('the headers that a tool declares', () => {
       [],
     ],
     'and no data': [object({ a: { type: 'object', default: header('A'), enum: [header('B')] } }), []],
-    'none of what is no schema': [null, []],
+    'none of values that are not schemas': [null, []],
   };
   for (const [rule, [schema, expected]] of Object.entries(right)) {
     it(rule, () => {
@@ -40,7 +40,7 @@ describe('the headers that a tool declares', () => {
 
   const wrong: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     'without a name': [object({ a: header('') }), /for "a" without a name/],
-    'whose name is none': [object({ a: header(5) }), /without a name/],
+    'with an invalid name': [object({ a: header(5) }), /without a name/],
     'with a blank in the name': [object({ a: header('My Region') }), /invalid header name "My Region"/],
     'with a colon in the name': [object({ a: header('A:B') }), /invalid header name/],
     'with a line break in the name': [object({ a: header('A\r\nB') }), /invalid header name/],
@@ -91,35 +91,35 @@ describe('the headers of a call', () => {
   const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
   const values: Readonly<Record<string, readonly [unknown, string | undefined]>> = {
-    'say plain text as it is': ['us-east1', 'us-east1'],
-    'say a blank inside as it is': ['us east', 'us east'],
-    'say whole numbers': [-42, '-42'],
-    'say the largest exact number': [Number.MAX_SAFE_INTEGER, '9007199254740991'],
-    'say no number that is not exact': [2 ** 53, undefined],
-    'say no number that is none': [Number.NaN, undefined],
-    'say true in small letters': [true, 'true'],
-    'say false in small letters': [false, 'false'],
+    'contain plain text unchanged': ['us-east1', 'us-east1'],
+    'contain inner spaces unchanged': ['us east', 'us east'],
+    'contain whole numbers': [-42, '-42'],
+    'contain the largest exact number': [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+    'omit numbers that are not exact': [2 ** 53, undefined],
+    'omit NaN': [Number.NaN, undefined],
+    'contain true in lower case': [true, 'true'],
+    'contain false in lower case': [false, 'false'],
     'omit null': [null, undefined],
     'omit absent arguments': [undefined, undefined],
     'omit objects': [{ x: 1 }, undefined],
-    'say the empty text in base64': ['', '=?base64??='],
-    'say letters beyond ASCII in base64': ['Zürich', base64('Zürich')],
-    'say a blank at the start in base64': [' a', base64(' a')],
-    'say a blank at the end in base64': ['a ', base64('a ')],
-    'say a tab in base64': ['a\tb', base64('a\tb')],
-    'say a line break in base64, so that no other header can begin': ['a\r\nX: 1', base64('a\r\nX: 1')],
-    'say in base64 what looks like base64': ['=?base64?YQ==?=', base64('=?base64?YQ==?=')],
+    'encode empty text in base64': ['', '=?base64??='],
+    'encode letters beyond ASCII in base64': ['Zürich', base64('Zürich')],
+    'encode a leading space in base64': [' a', base64(' a')],
+    'encode a trailing space in base64': ['a ', base64('a ')],
+    'encode a tab in base64': ['a\tb', base64('a\tb')],
+    'encode a line break in base64, so that no other header can begin': ['a\r\nX: 1', base64('a\r\nX: 1')],
+    'encode text that looks like base64': ['=?base64?YQ==?=', base64('=?base64?YQ==?=')],
   };
   for (const [rule, [value, expected]] of Object.entries(values)) {
     it(rule, () => assert.equal(paramHeaders(declarations, { a: value })['Mcp-Param-A'], expected));
   }
 
-  it('come from nested arguments', () => {
+  it('include nested arguments', () => {
     assert.deepEqual(paramHeaders(declarations, { where: { b: 'x' }, b: 'y' }), { 'Mcp-Param-B': 'x' });
     assert.deepEqual(paramHeaders(declarations, { where: 'b' }), {});
   });
 
-  it('never come from the prototype', () => {
+  it('never include the prototype', () => {
     const inherited = [{ path: ['constructor', 'name'], header: 'Name' }];
     assert.deepEqual(paramHeaders(inherited, {}), {});
   });

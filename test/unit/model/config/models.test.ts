@@ -37,7 +37,7 @@ describe('an entry is read as a model', () => {
   }
 });
 
-describe('an invalid entry is a problem that says what to do', () => {
+describe('an invalid entry is a problem with advice', () => {
   const good = { provider: 'openai', model: 'm' };
   const cases: readonly (readonly [entry: unknown, problem: RegExp])[] = [
     ['x', /must be an object with "provider" and "model"/],
@@ -73,7 +73,7 @@ describe('an invalid entry is a problem that says what to do', () => {
   });
 });
 
-it('a key in an entry is ignored, and a problem says where keys belong', () => {
+it('a key in an entry is ignored, and a problem explains where keys belong', () => {
   const { models, problems } = readModels({ a: { provider: 'openai', model: 'm', apiKey: 'sk-1' } });
   assert.deepEqual(models.get('a'), { name: 'a', provider: 'openai', model: 'm' });
   assert.match(problems.join(), /Set API Key/);
@@ -125,7 +125,7 @@ describe('a name finds', () => {
   it('or a reason that lists the configured models', () => {
     assert.match(String(findModel('opus', models)), /no model “opus”.*“sonnet”, “openai\/gpt-x”/);
     assert.match(String(findModel('openai/', models)), /no model “openai\/”/);
-    assert.match(String(findModel('constructor', new Map())), /None is configured/);
+    assert.match(String(findModel('constructor', new Map())), /No models are configured/);
     assert.match(String(findModel('openai-compatible/x', models)), /needs an address/);
   });
 });

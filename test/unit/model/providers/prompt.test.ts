@@ -180,7 +180,7 @@ describe('results', () => {
     { role: 'tool', results: [{ id: 'c 1', name: 't', isError, parts }] },
   ];
 
-  it('Chat: images of one step come in one message after its results', async () => {
+  it('Chat: images of one step follow its results in one message', async () => {
     const result = (id: string, ...parts: readonly ContentPart[]): ModelMessage => ({
       role: 'tool',
       results: [{ id, name: 't', isError: false, parts }],

@@ -25,7 +25,7 @@ describe('classifyStreamEnd', () => {
     ['an error before text', { ...silent, problem: 'reported' }, 'later'],
     ['an error in place of a stream', { ...unanswered, problem: 'reported' }, 'later'],
     ['a request that is not accepted', { ...unanswered, problem: 'refused' }, 'failed'],
-    ['an error after text that would come again', { ...begun, problem: 'refused' }, 'failed'],
+    ['an error after text that would recur', { ...begun, problem: 'refused' }, 'failed'],
     ['a first event that is not JSON', { ...silent, problem: 'unreadable' }, 'failed'],
     ['a later event that is not JSON', { ...begun, problem: 'unreadable' }, 'again'],
     ['events of another provider', { ...silent, problem: 'wrongFormat' }, 'failed'],

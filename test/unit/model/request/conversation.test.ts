@@ -112,7 +112,7 @@ describe('server instructions', () => {
   for (const [rule, front, expected] of cases) {
     it(rule, async () => {
       const { system } = (await converse().prepare(chat(front))).request;
-      const [own = '', said = ''] = system.split(/\n\n[^\n]*not of the user[^\n]*\n\n/);
+      const [own = '', said = ''] = system.split(/\n\n[^\n]*not from the user[^\n]*\n\n/);
       assert.equal(said, expected);
       assert.equal(own.startsWith('Be brief.'), front.startsWith('system'));
     });
@@ -146,7 +146,7 @@ describe('a server that does not respond', () => {
     const prepared = await converse(deps).prepare(chat('servers: [files, charts]'));
     assert.equal(namesOf(prepared), 'charts__bar charts__line');
     assert.deepEqual(prepared.notes, [
-      'Server files did not answer within 10 s: this request goes without its tools.',
+      'Server files did not respond within 10 s, so this request is sent without its tools.',
     ]);
     assert.equal(waits.map(({ ms, signal }) => `${ms} ${signal.aborted}`).join(), '10000 true,10000 true');
   });
@@ -155,7 +155,7 @@ describe('a server that does not respond', () => {
     const { waits, ...deps } = hang();
     const { notes } = await converse({ ...deps, maxListMs: 60_000 }).prepare(chat('servers: [files]'));
     assert.equal(waits.map(({ ms }) => ms).join(), '60000');
-    assert.match(notes.join(), /^Server files did not answer within 60 s:/);
+    assert.match(notes.join(), /^Server files did not respond within 60 s,/);
   });
 
   it('does not delay a chat that does not use it', async () => {

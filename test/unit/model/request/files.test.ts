@@ -54,11 +54,8 @@ describe('a file that the user links to', () => {
       user('[a](a.txt)'),
       files({ 'a.txt': { bytes: 'x'.repeat(400_001) } }),
     );
-    assert.match(
-      JSON.stringify(request),
-      /xx\\n\[Cut: these are the first 400000 of its 400001 characters\.\]/,
-    );
-    assert.match(notes.join(), /Of “a\.txt” the model gets the first 400000/);
+    assert.match(JSON.stringify(request), /xx\\n\[Cut: these are the first 400000 of 400001 characters\.\]/);
+    assert.match(notes.join(), /Only the first 400000 of 400001 characters of “a\.txt” are sent/);
   });
 });
 

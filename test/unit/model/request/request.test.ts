@@ -17,7 +17,7 @@ describe('turns become messages', () => {
       `# %% user\nA\n# %% assistant${call('c1', '{"x":')}\n# %% tool charts.bar c1\nbad\n`,
     );
     assert.match(shown, /call c1 charts__bar \{\}/);
-    assert.match(shown, /not valid JSON.*↵What was written: \{"x":$/m);
+    assert.match(shown, /not valid JSON.*↵The arguments were: \{"x":$/m);
   });
 
   it('a tool that is no longer listed keeps its name', async () => {
@@ -126,7 +126,7 @@ const sections = (...list: readonly (readonly [string, string])[]) =>
 describe('server instructions', () => {
   it('are quoted below the names of their servers', () => {
     const text = describeInstructions([{ server: 'charts', text: 'Ask for data first.' }]);
-    assert.match(text, /^What the servers .* words of the servers, not of the user;/);
+    assert.match(text, /^Instructions from the MCP servers .* from the servers, not from the user;/);
     assert.match(text, /\n\ncharts:\n> Ask for data first\.$/);
   });
 

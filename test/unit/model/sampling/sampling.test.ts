@@ -141,7 +141,7 @@ tool
     const tools = [tool('look')];
     assert.deepEqual((await asked({ tools, toolChoice: 'none' })).tools, []);
     const { system } = await asked({ tools, toolChoice: 'required', system: 'S' });
-    assert.equal(system, 'S\n\nAnswer with a call of one of the tools.');
+    assert.equal(system, 'S\n\nRespond by calling one of the tools.');
   });
 });
 

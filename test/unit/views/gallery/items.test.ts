@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   applyQuery,
-  EVERYTHING,
+  DEFAULT_QUERY,
   type GalleryItem,
   isShown,
   kindOf,
@@ -67,7 +67,7 @@ describe('a query', () => {
   ];
   for (const [rule, query, expected] of cases) {
     it(rule, () => {
-      const names = applyQuery(ITEMS, { ...EVERYTHING, ...query }, NOW).map(({ name }) => name);
+      const names = applyQuery(ITEMS, { ...DEFAULT_QUERY, ...query }, NOW).map(({ name }) => name);
       assert.deepEqual(names, expected);
     });
   }
@@ -76,10 +76,10 @@ describe('a query', () => {
     assert.deepEqual(toolNames(ITEMS), ['charts.bar', 'charts.pie', 'voice.say']));
 
   it('is restored from valid state, and invalid state shows everything', () => {
-    const query: Query = { ...EVERYTHING, search: 'a', kind: 'pdf', sort: 'name' };
+    const query: Query = { ...DEFAULT_QUERY, search: 'a', kind: 'pdf', sort: 'name' };
     assert.deepEqual(readQuery(JSON.parse(JSON.stringify(query))), query);
     for (const bad of [undefined, null, 7, { kind: 'constructor', search: 3, sort: [] }]) {
-      assert.deepEqual(readQuery(bad), EVERYTHING);
+      assert.deepEqual(readQuery(bad), DEFAULT_QUERY);
     }
   });
 });

@@ -107,11 +107,11 @@ describe('results and replies', () => {
       '# %% tool a.b c1\n> ⚠ Block 2: no',
       /<blockquote[^>]* class="[^"]*filechat-warning"/,
     ],
-    'a reply that was interrupted says so': [
+    'an interrupted reply is marked': [
       '# %% assistant\nI was\n<!-- filechat:interrupted the <connection> was lost -->\n',
       /I was<\/p>\n<p class="filechat-note filechat-interrupted">Interrupted: the &lt;connection&gt; was lost/,
     ],
-    'a reply that is being written says so, and its open code ends there': [
+    'a reply that is being written is marked, and its open code ends there': [
       '# %% assistant\n```js\nlet\n<!-- filechat:writing abc -->\n',
       />let\n<\/code>[\s\S]*<p class="filechat-note filechat-writing">Being written/,
     ],
@@ -142,7 +142,7 @@ describe('results and replies', () => {
 
 describe('files', () => {
   const cases: Record<string, [text: string, expected: RegExp]> = {
-    'a sound has a player, and its link below': [
+    'audio has a player, and its link below': [
       `[Tool generated audio 1](${ASSET})`,
       /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="Tool generated audio 1"><\/audio><a href="cmdassets/,
     ],
@@ -160,7 +160,7 @@ describe('files', () => {
       /<button type="button" class="filechat-image" aria-haspopup="dialog" title="Show larger"><img/,
     ],
     'an image without alternative text has a label': ['![](a.png)', /aria-label="Image"><img/],
-    'a picture in a link is a link': ['[![x](a.png)](a.html)', /<a href="a\.html"><img/],
+    'an image in a link is a link': ['[![x](a.png)](a.html)', /<a href="a\.html"><img/],
     'a link to the web is a link': [
       '[a](https://example.test/a.mp3)',
       /<p[^>]*><a href="https:\/\/example\.test\/a\.mp3">a<\/a><\/p>/,

@@ -67,7 +67,7 @@ const LOADING_TAG =
 function loadsRemote(page: string): boolean {
   const html = page.replace(/<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g, '');
   const values = [...html.matchAll(LOADING)].map(([, value = '']) => value.replaceAll('"', ''));
-  // A browser reads an address without its tabs and line breaks, and without what stands before it.
+  // A browser reads an address without its tabs and line breaks, and without characters before it.
   return LOADING_TAG.test(html) || values.some((value) => isRemote(value.replaceAll('&amp;', '&')));
 }
 
@@ -168,7 +168,7 @@ describe('the preview of a chat shows local files', () => {
     'a detail': ['<details>\n<summary>More</summary>\n\nx\n\n</details>', /<details>\n<summary>/],
     'nothing of a comment': ['a <!-- next block --> b', /a {2}b/],
     'nothing of a long comment': [`a <!-- ${'x'.repeat(5000)} --> b`, /a {2}b/],
-    'an image that says it was not loaded': ['![a <b>](https://e.test/"x)', /not loaded/],
+    'an image with a note that it was not loaded': ['![a <b>](https://e.test/"x)', /not loaded/],
     'a comparison': ['a <span data-diff-start="0"></span>b', /<span data-diff-start="0"><\/span>b/],
   };
   eachCase(shown, (text, expected) => assert.match(render(text), expected));

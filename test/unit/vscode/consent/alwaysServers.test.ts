@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AlwaysAllowedServers } from '../../../../src/mcp/requests/requestLimit.ts';
 
-test('“always” holds for what has a fingerprint, until it is forgotten', () => {
+test('“always” applies to servers with a fingerprint, until it is reset', () => {
   const always = new AlwaysAllowedServers();
   always.add('a');
   always.add('');

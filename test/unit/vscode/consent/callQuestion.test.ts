@@ -98,7 +98,7 @@ describe('the text of the dialog', () => {
     );
   });
 
-  it('shows the head and the end of long arguments, and says twice what is missing', () => {
+  it('shows the start and the end of long arguments, and marks the omission twice', () => {
     const text = describeCall(call(`HEAD${'x'.repeat(9_000)}TAIL`), TOOL);
     assert.ok(text.length < 4_500, String(text.length));
     assert.match(text, /"HEADx/);

@@ -52,6 +52,6 @@ it('all text of a server is escaped', () => {
   assert.equal(html.match(/<td/g)?.length, 8);
 });
 
-it('a tool without arguments says so', () => {
+it('a tool without arguments is described as such', () => {
   assert.match(toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }), /\*It takes no arguments\.\*$/);
 });

@@ -71,7 +71,7 @@ Click to see what will be sent, and to leave something out.`,
     );
   });
 
-  it('says so if there is no reply yet', () => {
+  it('reports if there is no reply yet', () => {
     assert.equal(
       costTooltip({}),
       'No model has answered in this chat yet.\n\nClick to see what will be sent, and to leave something out.',

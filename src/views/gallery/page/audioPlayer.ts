@@ -11,7 +11,7 @@ const SAMPLE_RATE = 8_000;
 const BARS = 48;
 
 /** Plays one asset at a time and draws the waveforms of visible tiles. */
-export class Sounds {
+export class AudioPlayer {
   readonly #words: Words;
   readonly #audio = new Audio();
   readonly #shapes = new Map<string, { readonly peaks: readonly number[]; readonly seconds: number }>();
