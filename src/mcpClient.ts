@@ -28,8 +28,10 @@ import type {
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
 import type { FieldRule } from './result/findBytes.ts';
+import { padNumbers } from './result/numbering.ts';
 import {
   DEFAULT_LIMITS,
+  prepareResult,
   processResult,
   type ResultLimits,
   type ResultOptions,
@@ -192,13 +194,18 @@ export class McpClient extends ServerPool implements ServerHost {
       const request = { method: 'prompts/get', params: { name: prompt, arguments: args } };
       const messages = field(await this.read(server, request, { signal, spills, chat }), 'messages');
       if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
-      const limits = this.#limits();
+      const options = { limits: this.#limits(), spills };
+      const prepared = await Promise.all(
+        messages.map((message: unknown) =>
+          prepareResult({ content: [field(message, 'content')].flat() }, SPILLED_FILES, options),
+        ),
+      );
+      const padded = await padNumbers(assets, prepared);
       const read: PromptResult['messages'][number][] = [];
       // Sequential, so that assets are numbered in the order of the messages.
-      for (const message of messages as readonly unknown[]) {
-        const content = [field(message, 'content')].flat();
-        const { parts } = await processMixedToolResult({ content }, assets, { limits, spills });
-        read.push({ role: field(message, 'role') === 'assistant' ? 'assistant' : 'user', parts });
+      for (const [at, { save }] of prepared.entries()) {
+        const { parts } = await save(padded);
+        read.push({ role: field(messages[at], 'role') === 'assistant' ? 'assistant' : 'user', parts });
       }
       return { messages: read };
     });

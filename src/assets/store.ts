@@ -1,8 +1,10 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
+import { Queues } from '../base/async.ts';
 import { hasCode, messageOf, writeFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
+import { sizeOf } from '../media/sniff.ts';
 import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
@@ -24,6 +26,7 @@ const MAX_NAME_TRIES = 5;
 /** The assets of a `cmdassets/` folder: numbered in each result, never overwritten, and without duplicates. */
 export abstract class NumberedAssets implements AssetStore {
   readonly #options: Required<NamingOptions>;
+  readonly #saves = new Queues();
 
   constructor({ linkPrefix = ASSET_FOLDER, now = () => new Date(), newId = newResultId }: NamingOptions) {
     this.#options = { linkPrefix, now, newId };
@@ -56,7 +59,10 @@ export abstract class NumberedAssets implements AssetStore {
       const number = (counts.get(kind) ?? 0) + 1;
       counts.set(kind, number);
       try {
-        return { number, path: `${linkPrefix}/${await store(asset, number)}` };
+        // Assets that could be identical are saved one after the other, so that they share a file.
+        const alike = `${kind}.${asset.extension}.${sizeOf(asset.bytes)}`;
+        const name = await this.#saves.run(alike, () => store(asset, number));
+        return { number, path: `${linkPrefix}/${name}` };
       } catch (error) {
         const reason = this.explain(error);
         throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });

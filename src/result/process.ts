@@ -16,7 +16,6 @@ import type { ToolName } from '../ports/tools.ts';
 import { type Block, type BytesBlock, nameFromUri, problem, readBlocks } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import {
-  type ExtractContext,
   extractBytes,
   extractFromValue,
   type FieldRule,
@@ -25,6 +24,7 @@ import {
   restorePlaceholders,
 } from './findBytes.ts';
 import { detectTextType, previewText } from './markdown.ts';
+import { type PreparedResult, padNumbers } from './numbering.ts';
 import {
   ByteSaver,
   describeInJson,
@@ -56,22 +56,63 @@ export interface ResultOptions {
 export async function processResult(
   result: unknown,
   { assets, files }: { readonly assets: ResultAssets; readonly files: SpilledFiles },
-  { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
+  options: ResultOptions,
 ): Promise<ToolResult> {
+  const prepared = await prepareResult(result, files, options);
+  return prepared.save(await padNumbers(assets, [prepared]));
+}
+
+/** Reads a result without saving anything. Results that share their numbers are prepared first, then saved in order. */
+export async function prepareResult(
+  result: unknown,
+  files: SpilledFiles,
+  { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
+): Promise<PreparedResult> {
   const transformed = await applyTransform(result, transform, tool);
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
-  const bytes = new ByteSaver(assets, files, limits.maxAssetBytes);
-  const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
-  const parts: ResultPart[] =
-    transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const extracted = await saver.readStructured(raw.structured);
-  // Sequential, so that assets are numbered in the order of the blocks.
-  for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
-  parts.push(
-    ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
-  );
-  const withAssets = parts.some((part) => part.kind === 'asset');
-  return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  const context = { spills, rules: fields };
+  const extracted = await extractFromValue(raw.structured, context);
+  const extract = remember((text) => extractBytes(text, context));
+  const problems: ProblemPart[] = transformed.problem === undefined ? [] : [problem(transformed.problem)];
+  const save = async (assets: ResultAssets) => {
+    const bytes = new ByteSaver(assets, files, limits.maxAssetBytes);
+    const saver = new ResultSaver(bytes, limits, { spills, extract });
+    const parts: ResultPart[] = [...problems];
+    // Before the blocks, so that bytes in both are saved once.
+    bytes.announce([...extracted.values()].flat().filter(isFound));
+    // Sequential, so that assets are numbered in the order of the blocks.
+    for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
+    parts.push(
+      ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
+    );
+    const withAssets = parts.some((part) => part.kind === 'asset');
+    return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  };
+  return { maxAssets: await countAtMost(raw.blocks, extracted, extract), save };
+}
+
+/** One file for each block and for the structured content, and one for each place with bytes in them. */
+async function countAtMost(
+  blocks: readonly Block[],
+  extracted: Extracted,
+  extract: Extract,
+): Promise<number> {
+  let count = blocks.length + 1 + [...extracted.values()].flat().filter(isFound).length;
+  for (const block of blocks) {
+    if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
+  }
+  return count;
+}
+
+type Extract = (text: string) => Promise<readonly Piece[]>;
+
+function remember(extract: Extract): Extract {
+  const known = new Map<string, Promise<readonly Piece[]>>();
+  return (text) => {
+    const pieces = known.get(text) ?? extract(text);
+    known.set(text, pieces);
+    return pieces;
+  };
 }
 
 /** Text beside assets is written as Markdown, which ignores blank lines at the edges. */
@@ -114,28 +155,26 @@ export interface ResultLimits {
   readonly maxAssetBytes: number;
 }
 
+interface SaveContext {
+  readonly spills?: Spills | undefined;
+  readonly extract: Extract;
+}
+
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
 /** Converts the blocks of one result into parts, and remembers them for the structured content. */
 class ResultSaver {
   readonly #limits: ResultLimits;
-  readonly #context: ExtractContext;
+  readonly #context: SaveContext;
   readonly #bytes: ByteSaver;
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
   readonly #texts: string[] = [];
 
-  constructor(bytes: ByteSaver, limits: ResultLimits, context: ExtractContext) {
+  constructor(bytes: ByteSaver, limits: ResultLimits, context: SaveContext) {
     this.#bytes = bytes;
     this.#limits = limits;
     this.#context = context;
-  }
-
-  /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown): Promise<Extracted> {
-    const extracted = await extractFromValue(value, this.#context);
-    this.#bytes.announce([...extracted.values()].flat().filter(isFound));
-    return extracted;
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -200,7 +239,7 @@ class ResultSaver {
 
   async #saveTextBlock(block: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = block;
-    const pieces = await extractBytes(text, this.#context);
+    const pieces = await this.#context.extract(text);
     const founds = pieces.filter(isFound);
     const [only] = founds;
     if (!only) return [await this.#keepText({ ...block, text: pieces.join('') })];
