@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
 import { Queues } from '../base/async.ts';
 import { hasCode, messageOf, writeFailure } from '../base/errors.ts';
-import { ASSET_FOLDER, assetName } from '../base/names.ts';
+import { ASSET_FOLDER, assetName, readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
 import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 import { FolderIndex } from './folderIndex.ts';
@@ -39,6 +39,17 @@ export abstract class NumberedAssets implements AssetStore {
   protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
   /** The cause and what to do, as the end of a sentence. */
   protected abstract explain(error: unknown): string;
+
+  /** Saves a copy of another folder's asset under the same name. Resolves to false when the name is taken. */
+  async adopt(name: string, bytes: Uint8Array): Promise<boolean> {
+    const read = readAssetName(name);
+    if (!read) throw new Error(`${name} is not the name of an asset.`);
+    try {
+      return await this.create(name, { ...read, bytes });
+    } catch (error) {
+      throw new Error(this.explain(error), { cause: error });
+    }
+  }
 
   beginResult(): ResultAssets {
     const { linkPrefix, now, newId } = this.#options;
