@@ -35,7 +35,10 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
     if (!isPlaceShown) {
       isPlaceShown = true;
       void vscode.window.showInformationMessage(
-        vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
+        vscode.l10n.t(
+          'This chat is not a saved file. What its tools return is kept in {0}, and copied beside the chat when you save it.',
+          place.fsPath,
+        ),
       );
     }
     const options = { folder: globalStorage.fsPath, linkPrefix: place.path };

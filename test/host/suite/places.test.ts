@@ -133,8 +133,23 @@ suite('a chat in a virtual file system', () => {
     const change = new vscode.WorkspaceEdit();
     change.insert(document.uri, new vscode.Position(1, 0), `![x](${encodeURI(original)})\n`);
     await vscode.workspace.applyEdit(change);
+    let isRefused = false;
+    files.failure = ({ path }) => {
+      isRefused ||= path.includes('/cmdassets');
+      return path.includes('/cmdassets') ? vscode.FileSystemError.NoPermissions() : undefined;
+    };
     await document.save();
-    await until(() => readText(document.uri).includes(`![x](cmdassets/${name})`));
+    await until(() => isRefused);
+    assert.ok(document.getText().includes(`![x](${encodeURI(original)})`));
+    files.failure = () => undefined;
+    // Each further save is another attempt.
+    await until(async () => {
+      const again = new vscode.WorkspaceEdit();
+      again.insert(document.uri, new vscode.Position(1, 0), 'More.\n');
+      await vscode.workspace.applyEdit(again);
+      await document.save();
+      return readText(document.uri).includes(`![x](cmdassets/${name})`);
+    });
     const copy = files.readFile(vscode.Uri.parse(`memfs:/moved/cmdassets/${name}`));
     assert.deepEqual(Buffer.from(copy), readFileSync(original));
   });
@@ -172,15 +187,14 @@ suite('an unsaved chat that is saved', () => {
     assert.equal(assets.length, 3);
     assert.ok(assets.every((path) => path.startsWith('/') && existsSync(path)));
     assert.equal(await document.save(), true);
-    const saved = await vscode.workspace.openTextDocument(file);
-    await until(() => hasAll(contentOf(file).toString(), besideOf(assets)) && !saved.isDirty);
+    await until(() => hasAll(contentOf(file).toString(), besideOf(assets)));
+    const { document: saved } = await vscode.window.showTextDocument(file);
     assert.ok(saved.getText().includes(others), 'other links stay');
     for (const path of assets) {
       assert.deepEqual(contentOf(inWorkspace('first', 'cmdassets', nameOf(path))), readFileSync(path));
     }
     assert.deepEqual(readdirSync(inWorkspace('first', 'cmdassets').fsPath).sort(), assets.map(nameOf).sort());
     const after = saved.getText();
-    await vscode.window.showTextDocument(saved);
     await vscode.commands.executeCommand('undo');
     const before = saved.getText();
     assert.ok(
@@ -195,8 +209,15 @@ suite('an unsaved chat that is saved', () => {
       assets.every((path) => existsSync(path)),
       'the links still lead to files',
     );
-    // An undone move is not made again.
+    // An undone move is not made again; another chat with the same links shares the files.
     await saved.save();
+    const other = await openChat('first/other.chat.md', '');
+    await vscode.window.activeTextEditor?.edit((edit) => edit.insert(new vscode.Position(0, 0), before));
+    await other.save();
+    await until(() => hasAll(contentOf(other.uri).toString(), besideOf(assets)));
+    assert.equal(readdirSync(inWorkspace('first', 'cmdassets').fsPath).length, assets.length);
+    await vscode.window.showTextDocument(saved);
+    assert.equal(saved.getText(), before);
     await vscode.commands.executeCommand('redo');
     assert.equal(saved.getText(), after);
     await saved.save();
