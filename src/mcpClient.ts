@@ -29,8 +29,10 @@ import type {
   ServerHost,
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList } from './ports/tools.ts';
+import { padNumbers } from './result/numbering.ts';
 import {
   DEFAULT_LIMITS,
+  prepareResult,
   processResult,
   type ResultLimits,
   type ResultOptions,
@@ -47,12 +49,17 @@ export function processMixedToolResult(
   assets: ResultAssets,
   options: ResultOptions = {},
 ): Promise<ToolResult> {
-  const { maxAssetBytes } = options.limits ?? DEFAULT_LIMITS;
-  const normalize: ResultPorts['normalize'] = async (value) => {
-    const { normalizeResult } = await import('./content/normalizeResult.ts');
-    return normalizeResult(value, { maxBytes: maxAssetBytes });
+  return processResult(result, { assets, ...portsFor(options) }, options);
+}
+
+function portsFor({ limits = DEFAULT_LIMITS }: ResultOptions): Omit<ResultPorts, 'assets'> {
+  return {
+    files: SPILLED_FILES,
+    normalize: async (value) => {
+      const { normalizeResult } = await import('./content/normalizeResult.ts');
+      return normalizeResult(value, { maxBytes: limits.maxAssetBytes });
+    },
   };
-  return processResult(result, { assets, files: SPILLED_FILES, normalize }, options);
 }
 
 /** Enough for the end of a PNG. */
@@ -194,13 +201,18 @@ export class McpClient extends ServerPool implements ServerHost {
       const request = { method: 'prompts/get', params: { name: prompt, arguments: args } };
       const messages = field(await this.read(server, request, { signal, spills, chat }), 'messages');
       if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
-      const limits = this.#limits();
+      const options = { limits: this.#limits(), spills };
+      const prepared = await Promise.all(
+        messages.map((message: unknown) =>
+          prepareResult({ content: [field(message, 'content')].flat() }, portsFor(options), options),
+        ),
+      );
+      const padded = await padNumbers(assets, prepared);
       const read: PromptResult['messages'][number][] = [];
       // Sequential, so that assets are numbered in the order of the messages.
-      for (const message of messages as readonly unknown[]) {
-        const content = [field(message, 'content')].flat();
-        const { parts } = await processMixedToolResult({ content }, assets, { limits, spills });
-        read.push({ role: field(message, 'role') === 'assistant' ? 'assistant' : 'user', parts });
+      for (const [at, { save }] of prepared.entries()) {
+        const { parts } = await save(padded);
+        read.push({ role: field(messages[at], 'role') === 'assistant' ? 'assistant' : 'user', parts });
       }
       return { messages: read };
     });

@@ -24,6 +24,8 @@ interface Entry {
 interface Group {
   /** Files whose sizes are not known yet. */
   unmeasured: string[];
+  /** Resolves when `bySize` has the files that were measured before. */
+  measured: Promise<unknown>;
   readonly bySize: Map<number, Entry[]>;
 }
 
@@ -67,7 +69,10 @@ export class FolderIndex {
   async add(name: string, asset: NewAsset): Promise<void> {
     this.#known.add(name);
     const { bySize } = this.#group(groupKey(asset));
-    addTo(bySize, sizeOf(asset.bytes), { name });
+    const { bytes } = asset;
+    // Spilled bytes have moved, and are read if a file of the same size follows.
+    const known = bytes instanceof Uint8Array ? { fingerprint: await fingerprintOf(bytes) } : {};
+    addTo(bySize, sizeOf(bytes), { name, ...known });
     this.#changedAtMs = await changeTime(this.#folder);
   }
 
@@ -87,17 +92,23 @@ export class FolderIndex {
   }
 
   async #measure(group: Group): Promise<void> {
-    if (group.unmeasured.length === 0) return;
     const names = group.unmeasured;
     group.unmeasured = [];
-    await mapConcurrently(MAX_CONCURRENT, names, async (name) => {
+    const measured = mapConcurrently(MAX_CONCURRENT, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
       if (size !== undefined) addTo(group.bySize, size, { name });
     });
+    // Another save may be measuring the rest of the group.
+    group.measured = Promise.all([group.measured, measured]);
+    await group.measured;
   }
 
   #group(key: string): Group {
-    const group = this.#groups.get(key) ?? { unmeasured: [], bySize: new Map<number, Entry[]>() };
+    const group = this.#groups.get(key) ?? {
+      unmeasured: [],
+      measured: Promise.resolve(),
+      bySize: new Map<number, Entry[]>(),
+    };
     this.#groups.set(key, group);
     return group;
   }

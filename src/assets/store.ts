@@ -1,9 +1,11 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
+import { Queues } from '../base/async.ts';
 import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
-import { ASSET_FOLDER, assetName } from '../base/names.ts';
+import { ASSET_FOLDER, assetName, readAssetName } from '../base/names.ts';
+import { sizeOf } from '../media/sniff.ts';
 import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
@@ -25,6 +27,7 @@ const MAX_NAME_TRIES = 5;
 /** The assets of a `cmdassets/` folder: numbered in each result, never overwritten, and without duplicates. */
 export abstract class NumberedAssets implements AssetStore {
   readonly #options: Required<NamingOptions>;
+  readonly #saves = new Queues();
 
   constructor({ linkPrefix = ASSET_FOLDER, now = () => new Date(), newId = newResultId }: NamingOptions) {
     this.#options = { linkPrefix, now, newId };
@@ -37,6 +40,17 @@ export abstract class NumberedAssets implements AssetStore {
   protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
   /** The cause and what to do, as the end of a sentence. */
   protected abstract explain(error: unknown): string;
+
+  /** Saves a copy of another folder's asset under the same name. Resolves to false when the name is taken. */
+  async adopt(name: string, bytes: Uint8Array): Promise<boolean> {
+    const read = readAssetName(name);
+    if (!read) throw new Error(`${name} is not the name of an asset.`);
+    try {
+      return await this.create(name, { ...read, bytes });
+    } catch (error) {
+      throw new Error(this.explain(error), { cause: error });
+    }
+  }
 
   beginResult(): ResultAssets {
     const { linkPrefix, now, newId } = this.#options;
@@ -57,7 +71,10 @@ export abstract class NumberedAssets implements AssetStore {
       const number = (counts.get(kind) ?? 0) + 1;
       counts.set(kind, number);
       try {
-        return { number, path: `${linkPrefix}/${await store(asset, number)}` };
+        // Assets that could be identical are saved one after the other, so that they share a file.
+        const alike = `${kind}.${asset.extension}.${sizeOf(asset.bytes)}`;
+        const name = await this.#saves.run(alike, () => store(asset, number));
+        return { number, path: `${linkPrefix}/${name}` };
       } catch (error) {
         const reason = this.explain(error);
         throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });

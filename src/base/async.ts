@@ -106,6 +106,22 @@ export async function mapConcurrently<T, U>(
   return results;
 }
 
+/** Runs work of the same key one after the other. */
+export class Queues {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const settled = done
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#last.get(key) === settled) this.#last.delete(key);
+      });
+    this.#last.set(key, settled);
+    return done;
+  }
+}
+
 /** Runs the first work of a key at once, and of those that follow within the interval only the last, at its end. */
 export class Throttle {
   readonly #ms: number;

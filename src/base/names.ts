@@ -5,18 +5,22 @@ export interface AssetNameParts {
   readonly time: Date;
   readonly resultId: string;
   readonly number: number;
+  /** The last number of the kind in the result, so that names sort in the order of the blocks. */
+  readonly last?: number | undefined;
   readonly extension: string;
 }
 
-/** `tool-image-20261116-093012-V1StGXR8a0-1.png`, in local time. */
-export function assetName({ kind, time, resultId, number, extension }: AssetNameParts): string {
+/** `tool-image-20261116-093012-V1StGXR8a0-1.png`, in local time; `-01.png` to `-12.png` if there are twelve. */
+export function assetName({ kind, time, resultId, number, last = 1, extension }: AssetNameParts): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const date = `${time.getFullYear()}${two(time.getMonth() + 1)}${two(time.getDate())}`;
   const clock = `${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
-  return `tool-${kind}-${date}-${clock}-${resultId}-${number}.${extension}`;
+  const padded = String(number).padStart(String(last).length, '0');
+  return `tool-${kind}-${date}-${clock}-${resultId}-${padded}.${extension}`;
 }
 
-const ASSET_NAME = /^tool-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-[1-9]\d{0,8}\.([a-z0-9]{1,10})$/;
+const ASSET_NAME =
+  /^tool-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-(?!0+\.)\d{1,9}\.([a-z0-9]{1,10})$/;
 
 export interface ReadAssetName extends Pick<AssetNameParts, 'kind' | 'extension'> {
   /** `20261116-093012` */

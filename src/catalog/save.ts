@@ -24,18 +24,12 @@ export interface SavedUpload {
 
 /** Keeps one store per folder, because a store remembers the contents of its folder. */
 export class UploadStores {
-  readonly #folders = new Map<string, { readonly store: AssetStore; last: Promise<unknown> }>();
+  readonly #stores = new Map<string, AssetStore>();
 
-  /** Saves sequentially, so that concurrent uploads of the same bytes share a file. */
   save(folder: string, asset: NewAsset): Promise<{ readonly path: string }> {
-    const known = this.#folders.get(folder) ?? {
-      store: new FolderAssets({ folder }),
-      last: Promise.resolve(),
-    };
-    this.#folders.set(folder, known);
-    const saved = known.last.then(() => known.store.beginResult().save(asset));
-    known.last = saved.catch(() => undefined);
-    return saved;
+    const store = this.#stores.get(folder) ?? new FolderAssets({ folder });
+    this.#stores.set(folder, store);
+    return store.beginResult().save(asset);
   }
 }
 

@@ -84,6 +84,8 @@ export interface NewAsset {
   /** Without a dot, from a closed table, never from a server. */
   readonly extension: string;
   readonly bytes: AssetBytes;
+  /** How many of its kind the result has, if that is known. Names are padded to its width. */
+  readonly last?: number | undefined;
 }
 
 /** Many bytes are in a temporary file, which the store may move. */

@@ -16,7 +16,6 @@ import type { ToolName } from '../ports/tools.ts';
 import { type Block, type BytesBlock, nameFromUri, problem, type RawResult, readBlocks } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import {
-  type ExtractContext,
   extractBytes,
   extractFromValue,
   type FieldRule,
@@ -27,6 +26,7 @@ import {
 } from './findBytes.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
+import { type PreparedResult, padNumbers } from './numbering.ts';
 import {
   ByteSaver,
   describeInJson,
@@ -72,30 +72,68 @@ export interface ResultPorts {
 export async function processResult(
   result: unknown,
   { assets, files, normalize }: ResultPorts,
-  { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
+  options: ResultOptions,
 ): Promise<ToolResult> {
+  const prepared = await prepareResult(result, { files, normalize }, options);
+  return prepared.save(await padNumbers(assets, [prepared]));
+}
+
+/** Reads a result without saving anything. Results that share their numbers are prepared first, then saved in order. */
+export async function prepareResult(
+  result: unknown,
+  { files, normalize }: Omit<ResultPorts, 'assets'>,
+  { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
+): Promise<PreparedResult> {
   const transformed: Transformed = transform
     ? await applyTransform(result, transform, { tool, spills, read: files.read, normalize })
     : { result, changed: false };
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
-  const bytes = new ByteSaver(assets, files, limits);
-  const saver = new ResultSaver(bytes, limits, { spills, rules: fields });
-  const parts: ResultPart[] =
-    transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
+  const rules = { spills, rules: fields };
+  const context = { ...rules, extract: remember((text) => extractBytes(text, rules)) };
+  const extracted = await extractFromValue(raw.structured, rules);
   const sent = transformed.changed
-    ? await saver.findLong(readBlocks(await restorePlaceholders(result, spills)))
+    ? await findLong(readBlocks(await restorePlaceholders(result, spills)), limits, context)
     : [];
-  const extracted = await saver.readStructured(raw.structured, sent);
-  // Sequential, so that assets are numbered in the order of the blocks.
-  for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
-  parts.push(
-    ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
-  );
-  parts.push(...(await saver.saveLost(sent, tool)));
-  for (const each of saver.fieldProblems())
-    parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
-  const withAssets = parts.some((part) => part.kind === 'asset');
-  return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  const founds = [...extracted.values()].flat().filter(isFound);
+  const save = async (assets: ResultAssets) => {
+    const bytes = new ByteSaver(assets, files, limits);
+    const saver = new ResultSaver(bytes, limits, context);
+    const parts: ResultPart[] = transformed.problem === undefined ? [] : [problem(transformed.problem)];
+    // Before the blocks, so that bytes in both are saved once.
+    bytes.announce([...founds, ...sent.map(({ found }) => found)]);
+    // Sequential, so that assets are numbered in the order of the blocks.
+    for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
+    parts.push(
+      ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
+    );
+    parts.push(...(await saver.saveLost(sent, tool)));
+    for (const each of saver.fieldProblems())
+      parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
+    const withAssets = parts.some((part) => part.kind === 'asset');
+    return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  };
+  const maxAssets = (await countAtMost(raw.blocks, context)) + founds.length + sent.length;
+  return { maxAssets, save };
+}
+
+/** One file for each block and for the structured content, and one for each place with bytes in them. */
+async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): Promise<number> {
+  let count = blocks.length + 1;
+  for (const block of blocks) {
+    if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
+  }
+  return count;
+}
+
+type Extract = (text: string) => Promise<readonly Piece[]>;
+
+function remember(extract: Extract): Extract {
+  const known = new Map<string, Promise<readonly Piece[]>>();
+  return (text) => {
+    const pieces = known.get(text) ?? extract(text);
+    known.set(text, pieces);
+    return pieces;
+  };
 }
 
 /** Text beside assets is written as Markdown, which ignores blank lines at the edges. */
@@ -117,12 +155,53 @@ interface LongFile {
 /** 64 KiB of base64. A transformer cannot remove files from here on, because their bytes cannot be restored. */
 const LONG_FILE_BYTES = 48 * 1024;
 
+interface SaveContext {
+  readonly spills?: Spills | undefined;
+  readonly rules: readonly FieldRule[];
+  readonly extract: Extract;
+}
+
+/** The long files that the result would become without the transformer. */
+async function findLong(
+  { blocks, structured }: RawResult,
+  { maxAssetBytes }: ResultLimits,
+  context: SaveContext,
+): Promise<readonly LongFile[]> {
+  const files: LongFile[] = [];
+  for (const block of blocks) {
+    if (block.kind === 'bytes') {
+      const found = readData(block.data, block.block, { maxAssetBytes, spills: context.spills });
+      if (found.kind !== 'problem') files.push({ found, block });
+    } else if (block.kind === 'text') {
+      const pieces = await context.extract(block.text);
+      const founds = isPage(block.text, pieces) ? [] : pieces.filter(isFound);
+      files.push(...founds.map((found) => (pieces.length === 1 ? { found, block } : { found })));
+    }
+  }
+  const own = [...(await extractFromValue(structured, context)).values()].flat();
+  files.push(...own.filter(isFound).map((found) => ({ found })));
+  return files.filter(({ found }) => lengthOf(found) >= LONG_FILE_BYTES);
+}
+
+function readData(
+  data: string,
+  what: string,
+  { maxAssetBytes, spills }: { readonly maxAssetBytes: number; readonly spills: Spills | undefined },
+): Found | ProblemPart {
+  const spill = spills?.find(data);
+  if (spill) return foundIn(spill);
+  if (isSurelyLarger(data, maxAssetBytes)) return { kind: 'refused', size: decodedSizeAtMost(data) };
+  const decoded = decodeBase64(data);
+  if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
+  return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
+}
+
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
 /** Converts the blocks of one result into parts, and remembers them for the structured content. */
 class ResultSaver {
   readonly #limits: ResultLimits;
-  readonly #context: ExtractContext;
+  readonly #context: SaveContext;
   readonly #bytes: ByteSaver;
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
@@ -130,36 +209,10 @@ class ResultSaver {
   /** In the summaries of `results.fields`. */
   readonly #unknownNames = new Set<string>();
 
-  constructor(bytes: ByteSaver, limits: ResultLimits, context: ExtractContext) {
+  constructor(bytes: ByteSaver, limits: ResultLimits, context: SaveContext) {
     this.#bytes = bytes;
     this.#limits = limits;
     this.#context = context;
-  }
-
-  /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async readStructured(value: unknown, sent: readonly LongFile[]): Promise<Extracted> {
-    const extracted = await extractFromValue(value, this.#context);
-    const own = [...extracted.values()].flat().filter(isFound);
-    this.#bytes.announce([...own, ...sent.map(({ found }) => found)]);
-    return extracted;
-  }
-
-  /** The long files that the result would become without the transformer. */
-  async findLong({ blocks, structured }: RawResult): Promise<readonly LongFile[]> {
-    const files: LongFile[] = [];
-    for (const block of blocks) {
-      if (block.kind === 'bytes') {
-        const found = this.#readData(block.data, block.block);
-        if (found.kind !== 'problem') files.push({ found, block });
-      } else if (block.kind === 'text') {
-        const pieces = await extractBytes(block.text, this.#context);
-        const founds = isPage(block.text, pieces) ? [] : pieces.filter(isFound);
-        files.push(...founds.map((found) => (pieces.length === 1 ? { found, block } : { found })));
-      }
-    }
-    const own = [...(await extractFromValue(structured, this.#context)).values()].flat();
-    files.push(...own.filter(isFound).map((found) => ({ found })));
-    return files.filter(({ found }) => lengthOf(found) >= LONG_FILE_BYTES);
   }
 
   /** Saves the files of the server's result that the transformed result does not have. */
@@ -238,26 +291,16 @@ class ResultSaver {
 
   async #saveBytesBlock({ block, data, declared, uri }: BytesBlock): Promise<ResultPart> {
     const what = block === 'file' ? `file ${nameFromUri(uri) ?? ''}`.trim() : block;
-    const found = this.#readData(data, what);
+    const found = readData(data, what, { ...this.#limits, spills: this.#context.spills });
     if (found.kind === 'problem') return found;
     const { part, saved } = await this.#bytes.save(found, { what, declared, uri, block });
     if (data !== '') this.#replaced.set(data, describeInJson(saved));
     return part;
   }
 
-  #readData(data: string, what: string): Found | ProblemPart {
-    const spill = this.#context.spills?.find(data);
-    if (spill) return foundIn(spill);
-    if (isSurelyLarger(data, this.#limits.maxAssetBytes))
-      return { kind: 'refused', size: decodedSizeAtMost(data) };
-    const decoded = decodeBase64(data);
-    if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
-    return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
-  }
-
   async #saveTextBlock(block: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = block;
-    const pieces = await extractBytes(text, this.#context);
+    const pieces = await this.#context.extract(text);
     const founds = pieces.filter(isFound);
     const [only] = founds;
     if (!only) return this.#keepText({ ...block, text: pieces.join('') });

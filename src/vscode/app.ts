@@ -10,6 +10,7 @@ import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
 import { findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
+import { moveAssetsOnSave } from './chat/firstSave.ts';
 import { registerPaste } from './chat/paste.ts';
 import { assetStores, type StoreFor } from './chat/stores.ts';
 import { watchProblems, watchTyping } from './chat/watch.ts';
@@ -132,6 +133,7 @@ export class App {
       registerLenses(this.#runs),
       watchProblems(),
       registerPaste(storeFor),
+      moveAssetsOnSave({ storeFor, globalStorage: this.#context.globalStorageUri, log: this.log }),
       watchTyping(this.#runs, (document) => void this.#run(document)),
     );
   }

@@ -16,6 +16,9 @@ async function markdown(
   return renderToolResult(await processMixedToolResult({ content, ...more }, assets, { limits }));
 }
 
+const pngNumber = (number: number) =>
+  Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from([number])]).toString('base64');
+
 describe('blocks become parts, one for one', () => {
   const text = (value: string) => ({ type: 'text', text: value });
   const image = (data = PNG, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
@@ -120,6 +123,36 @@ describe('blocks become parts, one for one', () => {
       content.map((block) => ({ kind: 'text', text: block.text })),
     );
   });
+
+  const nine = Array.from({ length: 9 }, (_, at) => pngNumber(at));
+  const counted: Record<string, [result: unknown, lastOf: [kind: string, last: number][]]> = {
+    'nine images': [{ content: nine.map((data) => image(data)) }, [['image', 9]]],
+    'ten images and a long text': [
+      { content: [...[...nine, pngNumber(9)].map((data) => image(data)), text('long '.repeat(3000))] },
+      [
+        ['image', 10],
+        ['file', 1],
+      ],
+    ],
+    'ten images in one text': [
+      { content: [text([...nine, pngNumber(9)].map((data) => `data:image/png;base64,${data} `).join(''))] },
+      [['image', 10]],
+    ],
+    'nine images, and one more in the structured content': [
+      { content: nine.map((data) => image(data)), structuredContent: { again: nine[0], more: pngNumber(9) } },
+      [['image', 10]],
+    ],
+  };
+  for (const [name, [result, kinds]] of Object.entries(counted)) {
+    it(`every file knows how many of its kind there are: ${name}`, async () => {
+      const assets = new MemoryAssets();
+      await processMixedToolResult(result, assets);
+      const found = new Map(assets.saved.map(({ kind, last }) => [kind, last]));
+      assert.deepEqual([...found], kinds);
+      for (const [kind, last] of kinds)
+        assert.equal(assets.saved.filter((each) => each.kind === kind).length, last);
+    });
+  }
 
   it('a failed save leaves a note in its place', async () => {
     const content = [text('a'), image(), { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }];

@@ -5,7 +5,7 @@ import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/chat.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
-import type { ResultAssets } from '../../ports/results.ts';
+import type { AssetKind, ResultAssets } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { CHAT_FILES } from './chatFiles.ts';
@@ -135,6 +135,9 @@ export class FileInserter
   async #render(chat: vscode.Uri, incoming: readonly Incoming[]): Promise<string> {
     let assets: ResultAssets | undefined;
     const links: string[] = [];
+    const files = incoming.filter((each) => typeof each !== 'string');
+    const kinds = await Promise.all(files.map(async (each) => (await detectType(each)).kind));
+    const lastOf = (wanted: AssetKind) => kinds.filter((kind) => kind === wanted).length;
     for (const each of incoming) {
       if (typeof each === 'string') {
         links.push(each);
@@ -142,7 +145,7 @@ export class FileInserter
       }
       try {
         assets ??= (await this.#storeFor(chat)).beginResult();
-        links.push(await this.#save(each, assets));
+        links.push(await this.#save(each, assets, lastOf));
       } catch (error) {
         const message = vscode.l10n.t('{0} was not attached. {1}', each.name, messageOf(error));
         void vscode.window.showWarningMessage(plainMessage(message));
@@ -151,7 +154,12 @@ export class FileInserter
     return links.join('\n');
   }
 
-  async #save({ name, mimeType, bytes }: IncomingBytes, assets: ResultAssets): Promise<string> {
+  async #save(
+    file: IncomingBytes,
+    assets: ResultAssets,
+    lastOf: (kind: AssetKind) => number,
+  ): Promise<string> {
+    const { name, bytes } = file;
     const maxBytes = this.#maxBytes();
     if (bytes.length === 0) throw new Error(vscode.l10n.t('It is empty.'));
     if (bytes.length > maxBytes) {
@@ -163,13 +171,16 @@ export class FileInserter
         ),
       );
     }
-    const found = await detectMediaType({ bytes, declared: mimeType, uri: name, block: 'file' });
-    const { kind, extension } = found;
-    const { path } = await assets.save({ kind, extension, bytes });
+    const { kind, extension } = await detectType(file);
+    const { path } = await assets.save({ kind, extension, bytes, last: lastOf(kind) });
     const isImage = kind === 'image';
     const label = isImage && CLIPBOARD_IMAGE.test(name) ? 'Pasted image' : name;
     return renderFileLink({ label, target: encodeTarget(path), isImage });
   }
+}
+
+function detectType({ name, mimeType, bytes }: IncomingBytes): Promise<MediaType> {
+  return detectMediaType({ bytes, declared: mimeType, uri: name, block: 'file' });
 }
 
 /** A link in a marker line would break the marker, so it goes to the line below. */

@@ -7,17 +7,17 @@ import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
 import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
-import type { AssetBytes, AssetStore, NewAsset } from '../../ports/results.ts';
+import type { AssetBytes, NewAsset } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
-export type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
+export type StoreFor = (chat: vscode.Uri) => Promise<NumberedAssets>;
 
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
 export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
   /** By folder. A store indexes its folder, so it is reused. */
-  const stores = new RecentValues<AssetStore>(MAX_STORES);
+  const stores = new RecentValues<NumberedAssets>(MAX_STORES);
   const spillFolder = vscode.Uri.joinPath(globalStorage, 'spill').fsPath;
   const maxAssetBytes = () => resultLimits().maxAssetBytes;
   let isPlaceShown = false;
@@ -35,7 +35,10 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
     if (!isPlaceShown) {
       isPlaceShown = true;
       void vscode.window.showInformationMessage(
-        vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
+        vscode.l10n.t(
+          'This chat is not a saved file. What its tools return is kept in {0}, and copied beside the chat when you save it.',
+          place.fsPath,
+        ),
       );
     }
     const options = { folder: globalStorage.fsPath, linkPrefix: place.path };

@@ -124,6 +124,16 @@ suite('pasting and dropping into a chat', () => {
     assert.equal(links, `![cat.png](cmdassets/${saved()[0]})\n[notes.txt](${notes.toString()})`);
   });
 
+  test('the names of ten images sort in the order of their links', async () => {
+    const images = Array.from({ length: 10 }, (_, at) => vscode.Uri.file(join(elsewhere, `${at}.png`)));
+    for (const [at, { fsPath }] of images.entries())
+      writeFileSync(fsPath, Buffer.concat([PNG, Buffer.from([at])]));
+    const links = String(await drop(uriList(...images)));
+    const names = [...links.matchAll(/cmdassets\/([^)]*)/g)].map(([, name = '']) => name);
+    assert.deepEqual(names, saved().sort());
+    assert.match(names[1] ?? '', /-02\.png$/);
+  });
+
   test('a file that appears twice in the data is inserted once', async () => {
     const image = vscode.Uri.file(join(elsewhere, 'cat.png'));
     writeFileSync(image.fsPath, PNG);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
+import { until } from '../../kit/until.ts';
 import { MemoryFiles } from './kit/memfs.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
@@ -122,12 +123,124 @@ suite('a chat in a virtual file system', () => {
     rmSync(path);
   });
 
+  test('takes files of an unsaved chat along', async () => {
+    const scratch = await vscode.workspace.openTextDocument(vscode.Uri.parse('untitled:far.chat.md'));
+    await vscode.window.showTextDocument(scratch);
+    const [original = ''] = (await callTool({ tool: 'photo' })).assets;
+    const name = original.replace(/^.*\//, '');
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    const document = await openFar('moved');
+    const change = new vscode.WorkspaceEdit();
+    change.insert(document.uri, new vscode.Position(1, 0), `![x](${encodeURI(original)})\n`);
+    await vscode.workspace.applyEdit(change);
+    let isRefused = false;
+    files.failure = ({ path }) => {
+      isRefused ||= path.includes('/cmdassets');
+      return path.includes('/cmdassets') ? vscode.FileSystemError.NoPermissions() : undefined;
+    };
+    await document.save();
+    await until(() => isRefused);
+    assert.ok(document.getText().includes(`![x](${encodeURI(original)})`));
+    files.failure = () => undefined;
+    // Each further save is another attempt.
+    await until(async () => {
+      const again = new vscode.WorkspaceEdit();
+      again.insert(document.uri, new vscode.Position(1, 0), 'More.\n');
+      await vscode.workspace.applyEdit(again);
+      await document.save();
+      return readText(document.uri).includes(`![x](cmdassets/${name})`);
+    });
+    const copy = files.readFile(vscode.Uri.parse(`memfs:/moved/cmdassets/${name}`));
+    assert.deepEqual(Buffer.from(copy), readFileSync(original));
+  });
+
   test('says so if a file is in the place of the folder', async () => {
     const document = await openFar('blocked');
     files.writeFile(vscode.Uri.parse('memfs:/blocked/cmdassets'), new TextEncoder().encode('mine'));
     assert.deepEqual((await callTool({ tool: 'photo' })).assets, []);
     assert.match(document.getText(), /> ⚠ Could not save image 1 to cmdassets\/: it is a file\./);
     assert.deepEqual(inFolder('blocked'), ['/blocked/cmdassets', '/blocked/far.chat.md']);
+  });
+});
+
+suite('an unsaved chat that is saved', () => {
+  suiteSetup(useSampleServer);
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  /** A chat with an image and a file in the global storage, and with links that are none of ours. */
+  async function openUnsaved(file: vscode.Uri) {
+    const document = await vscode.workspace.openTextDocument(file.with({ scheme: 'untitled' }));
+    const editor = await vscode.window.showTextDocument(document);
+    const { assets } = await callTool({ tool: 'tour' });
+    const others = `[data](/elsewhere/cmdassets/${nameOf(assets[0])})\n\`[code](${assets[0]})\`\n`;
+    await editor.edit((edit) => edit.insert(new vscode.Position(document.lineCount, 0), others));
+    return { document, assets, others };
+  }
+  const nameOf = (path = '') => path.replace(/^.*\//, '');
+  const besideOf = (assets: readonly string[]) => assets.map((path) => `](cmdassets/${nameOf(path)})`);
+  const hasAll = (text: string, parts: readonly string[]) => parts.every((part) => text.includes(part));
+  const contentOf = (uri: vscode.Uri) => readFileSync(uri.fsPath);
+
+  test('takes its files along, and its links follow in one step that can be undone', async () => {
+    const file = inWorkspace('first', 'kept.chat.md');
+    const { document, assets, others } = await openUnsaved(file);
+    assert.equal(assets.length, 3);
+    assert.ok(assets.every((path) => path.startsWith('/') && existsSync(path)));
+    assert.equal(await document.save(), true);
+    await until(() => hasAll(contentOf(file).toString(), besideOf(assets)));
+    const { document: saved } = await vscode.window.showTextDocument(file);
+    assert.ok(saved.getText().includes(others), 'other links stay');
+    for (const path of assets) {
+      assert.deepEqual(contentOf(inWorkspace('first', 'cmdassets', nameOf(path))), readFileSync(path));
+    }
+    assert.deepEqual(readdirSync(inWorkspace('first', 'cmdassets').fsPath).sort(), assets.map(nameOf).sort());
+    const after = saved.getText();
+    await vscode.commands.executeCommand('undo');
+    const before = saved.getText();
+    assert.ok(
+      hasAll(
+        before,
+        assets.map((path) => `](${encodeURI(path)})`),
+      ),
+      before,
+    );
+    assert.equal(hasAll(before, besideOf(assets.slice(0, 1))), false);
+    assert.ok(
+      assets.every((path) => existsSync(path)),
+      'the links still lead to files',
+    );
+    // An undone move is not made again; another chat with the same links shares the files.
+    await saved.save();
+    const other = await openChat('first/other.chat.md', '');
+    await vscode.window.activeTextEditor?.edit((edit) => edit.insert(new vscode.Position(0, 0), before));
+    await other.save();
+    await until(() => hasAll(contentOf(other.uri).toString(), besideOf(assets)));
+    assert.equal(readdirSync(inWorkspace('first', 'cmdassets').fsPath).length, assets.length);
+    await vscode.window.showTextDocument(saved);
+    assert.equal(saved.getText(), before);
+    await vscode.commands.executeCommand('redo');
+    assert.equal(saved.getText(), after);
+    await saved.save();
+  });
+
+  test('does so under a name that is not a chat’s, and no other file is touched', async () => {
+    const { document, assets } = await openUnsaved(inWorkspace('second', 'unsaved.chat.md'));
+    const text = document.getText();
+    const [stranger, plain] = [inWorkspace('second', 'stranger.md'), inWorkspace('second', 'plain.md')];
+    for (const [uri, start] of [
+      [stranger, '# Notes\n'],
+      [plain, ''],
+    ] as const) {
+      await vscode.workspace.fs.writeFile(uri, encode(''));
+      const opened = await vscode.workspace.openTextDocument(uri);
+      const editor = await vscode.window.showTextDocument(opened);
+      await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), start + text));
+      await opened.save();
+    }
+    await until(() => hasAll(contentOf(plain).toString(), besideOf(assets)));
+    assert.equal(contentOf(stranger).toString(), `# Notes\n${text}`);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 });
 

@@ -50,6 +50,15 @@ describe('saving an asset', () => {
     assert.equal(chat.files().length, 3, 'nothing else is left behind');
   });
 
+  it('pads its number if the result has ten or more of its kind', async () => {
+    const assets = named('V1StGXR8').beginResult();
+    const names = [];
+    for (const text of 'abcdefghijk')
+      names.push(nameOf(await assets.save({ ...png(encode(text)), last: 11 })));
+    assert.equal(names[1], 'tool-image-20261116-093012-V1StGXR8-02.png');
+    assert.deepEqual(names, chat.files());
+  });
+
   it('has ids of letters and digits, another for each result', async () => {
     const kept = store({ now });
     const save = async (text: string) => (await kept.beginResult().save(png(encode(text)))).path;
@@ -134,6 +143,26 @@ describe('identical bytes are stored once', () => {
     assert.equal(again.path, first.path);
     assert.notEqual(other.path, first.path);
     assert.equal(chat.files().length, 2);
+  });
+
+  it('in results that are saved side by side', async () => {
+    const kept = store();
+    const bytes = randomBytes(1000);
+    const same = Array.from({ length: 5 }, () => kept.beginResult().save(png(Buffer.from(bytes))));
+    const others = [200, 300].map((size) => kept.beginResult().save(png(randomBytes(size))));
+    const paths = (await Promise.all([...same, ...others])).map(({ path }) => path);
+    assert.equal(new Set(paths).size, 3);
+    assert.equal(chat.files().length, 3);
+  });
+
+  it('with files of several sizes that were there before, side by side', async () => {
+    const sizes = [1000, 2000, 3000];
+    const contents = sizes.map((size) => randomBytes(size));
+    for (const [at, bytes] of contents.entries())
+      writeFileSync(chat.asset(older.replace('-1.', `-${at + 1}.`)), bytes);
+    const kept = store();
+    await Promise.all(contents.map((bytes) => kept.beginResult().save(png(bytes))));
+    assert.equal(chat.files().length, 3);
   });
 
   it('in results of one store, and in those of another process before', async () => {

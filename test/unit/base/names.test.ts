@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DEVICE_NAME, findUnlinked, readAssetName } from '../../../src/base/names.ts';
+import { assetName, DEVICE_NAME, findUnlinked, readAssetName } from '../../../src/base/names.ts';
 
 const NAME = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
@@ -64,8 +64,28 @@ describe('the name of an asset', () => {
     assert.deepEqual(readAssetName(NAME), { kind: 'image', time: '20261116-093012', extension: 'png' });
   });
 
+  const numbers: readonly (readonly [number: number, last: number | undefined, written: string])[] = [
+    [1, undefined, '-1.'],
+    [9, 9, '-9.'],
+    [1, 10, '-01.'],
+    [12, 12, '-12.'],
+    [7, 1000, '-0007.'],
+    [11, 9, '-11.'],
+  ];
+  for (const [number, last, written] of numbers) {
+    it(`${number} of ${last ?? 'an unknown number'} is ${written}`, () => {
+      const time = new Date(2026, 10, 16, 9, 30, 12);
+      const name = assetName({ kind: 'image', time, resultId: 'V1StGXR8a0', number, last, extension: 'png' });
+      assert.equal(name, NAME.replace('-1.', written));
+      assert.equal(readAssetName(name)?.kind, 'image');
+      assert.deepEqual(findUnlinked([name], [name]), []);
+    });
+  }
+
   const others = [
     `cmdassets/${NAME}`,
+    NAME.replace('-1.', '-00.'),
+    NAME.replace('-1.', '-0000000001.'),
     `${NAME}\n`,
     NAME.replace('image', 'video'),
     NAME.replace('-1.', '-0.'),

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import {
+  answer,
   button,
   dialog,
   focusEditor,
@@ -77,7 +78,8 @@ ui.test('declining keeps everything', async ({ page, workspace }) => {
   assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
 });
 
-ui.test('an unsaved chat says where its files are', async ({ page, evaluate }) => {
+ui.test('an unsaved chat says where its files are, and takes them along', async (session) => {
+  const { page, evaluate, workspace } = session;
   await evaluate(async (vscode) => {
     const uri = vscode.Uri.parse('untitled:scratch.chat.md');
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
@@ -90,4 +92,15 @@ ui.test('an unsaved chat says where its files are', async ({ page, evaluate }) =
     /This chat is not a saved file\. What its tools return is kept in \/.*cmdassets/,
   ).waitFor();
   await takeScreenshot(page, 'told-where');
+  await waitForText(evaluate, 'Tool generated image 1');
+  await focusEditor(page);
+  await runCommand(page, 'File: Save As...');
+  const saved = workspace.path('saved', 'as.md');
+  mkdirSync(workspace.path('saved'));
+  await answer(page, 'Save As', saved);
+  const linked = await waitFor('the links to follow', 10_000, async () => {
+    const text = existsSync(saved) ? readFileSync(saved, 'utf8') : '';
+    return /\(cmdassets\/([^)]+)\)/.exec(text)?.[1];
+  });
+  assert.deepEqual(readdirSync(workspace.path('saved', 'cmdassets')), [linked]);
 });
