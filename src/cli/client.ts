@@ -61,7 +61,7 @@ export function createMcpClient(
 }
 
 function requestsFor(command: Work, context: CliContext): ServerRequests {
-  if (command.kind === 'tools') return {};
+  if (!('chat' in command)) return {};
   const folders = new Set([dirname(resolve(command.chat)), ...(command.root ? [resolve(command.root)] : [])]);
   return terminalRequests({
     approve: command.kind === 'run' ? command.approve : 'ask',

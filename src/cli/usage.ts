@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
-import { BUILT_IN_SERVER } from '../catalog/tools/builtIn.ts';
-
+import { fillTemplate } from '../base/uriTemplate.ts';
+import { needsServers } from '../catalog/tools/builtIn.ts';
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
+import type { ResourceName } from '../ports/servers.ts';
 import type { Approval, ToolName } from '../ports/tools.ts';
 
 export const USAGE = `Usage:
@@ -12,6 +13,10 @@ export const USAGE = `Usage:
                 [--audit FILE]
       Calls a tool and writes the call, its result and its files into the chat. The tools filechat.list_assets,
       filechat.read_asset and filechat.search_chats are always there and need no --servers.
+  filechat resources --servers mcp.json
+      Lists the resources and templates of all servers: server, URI, name, type and bytes, separated by tabs.
+  filechat read SERVER URI [--args JSON] --chat FILE --servers mcp.json [--root DIR] [--audit FILE]
+      Reads a resource into your turn of the chat: its text, and links to its files. --args fills in a template.
   filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
                [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR] [--audit FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
@@ -33,7 +38,9 @@ export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
+  | { readonly kind: 'resources'; readonly servers: string }
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
+  | (ChatOptions & ResourceName & { readonly kind: 'read' })
   | (ChatOptions & {
       readonly kind: 'run';
       readonly model: string | undefined;
@@ -42,7 +49,9 @@ export type Command =
       readonly maxSteps: number;
     });
 
-export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
+export type Work = Exclude<Command, { kind: 'help' | 'version' }>;
+
+export type ChatWork = Extract<Work, ChatOptions>;
 
 interface ChatOptions {
   readonly chat: string;
@@ -72,10 +81,10 @@ const OPTIONS = {
 
 export function readCommand(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv);
-  const [command, operand, ...rest] = positionals;
+  const [command, operand, second] = positionals;
   if (values.help || command === 'help') return { kind: 'help' };
   if (values.version) return { kind: 'version' };
-  const extra = command === 'tools' ? operand : rest[0];
+  const extra = positionals[1 + (OPERANDS[command ?? ''] ?? 1)];
   if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`);
   const places = () => ({
     root: values.root === undefined ? undefined : needed(values.root, '--root DIR'),
@@ -83,19 +92,29 @@ export function readCommand(argv: readonly string[]): Command {
   });
   switch (command) {
     case 'tools':
-      return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
+    case 'resources':
+      return { kind: command, servers: needed(values.servers, '--servers mcp.json') };
     case 'call': {
       const name = readName(needed(operand, 'SERVER.TOOL'));
-      const isBuiltIn = name.server === BUILT_IN_SERVER && values.servers === undefined;
+      const isOptional = !needsServers(name) && values.servers === undefined;
       return {
         kind: 'call',
         ...name,
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
-        servers: isBuiltIn ? undefined : needed(values.servers, '--servers mcp.json'),
+        servers: isOptional ? undefined : needed(values.servers, '--servers mcp.json'),
         ...places(),
       };
     }
+    case 'read':
+      return {
+        kind: 'read',
+        server: needed(operand, 'SERVER'),
+        uri: readUri(needed(second, 'URI'), values.args ?? ''),
+        chat: needed(values.chat, '--chat FILE'),
+        servers: needed(values.servers, '--servers mcp.json'),
+        ...places(),
+      };
     case 'run':
       return {
         kind: 'run',
@@ -111,6 +130,8 @@ export function readCommand(argv: readonly string[]): Command {
       throw new UsageError(command === undefined ? 'A command is missing.' : `Unknown command “${command}”.`);
   }
 }
+
+const OPERANDS: Readonly<Record<string, number>> = { tools: 0, resources: 0, read: 2 };
 
 function parse(argv: readonly string[]) {
   try {
@@ -135,6 +156,14 @@ function readArgs(text: string): Arguments {
   const read = parseArguments(text);
   if (!read.ok) throw new UsageError(`--args: ${read.message}`);
   return read.value;
+}
+
+function readUri(uri: string, args: string): string {
+  try {
+    return fillTemplate(uri, readArgs(args));
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
 }
 
 function readApproval(text: string): Approval {

@@ -162,6 +162,10 @@ async function decide(run: ToolRun, call: ToolCall): Promise<CallDecision> {
   if (tool.forAppsOnly) {
     return deny(`The tool ${name} is only for the apps of its server. Nothing was called.`);
   }
+  const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
+  if (typeof other === 'string' && !rules.allowsServer(other)) {
+    return deny(`This chat does not allow the server “${other}”. See its front matter.`);
+  }
   const files = tool.readsReferences ? undefined : run.files;
   const prepared = await files?.prepare(call.arguments, tool.inputSchema);
   if (prepared?.ok === false) return refuse(prepared.message);
@@ -220,7 +224,7 @@ interface CallAnswer {
  * the chat could not be saved.
  */
 async function sendCall(
-  { document, assets, tools, onProgress, log, chat, signal }: ToolRun,
+  { document, assets, tools, onProgress, log, chat, signal, rules }: ToolRun,
   call: ToolCall,
   { files }: CallPermission,
 ): Promise<CallAnswer | undefined> {
@@ -236,6 +240,7 @@ async function sendCall(
       signal,
       onProgress: (progress) => onProgress?.(call, progress),
       chat,
+      mayUse: rules.allowsServer,
     });
     return { result, isFromTool: true };
   } catch (error) {

@@ -3,7 +3,7 @@ import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/app
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
 import type { ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
-import type { AuditEntry } from '../ports/tools.ts';
+import type { AuditEntry, ConsentSource } from '../ports/tools.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import type { ToolCallDeps } from './calls.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
@@ -11,6 +11,8 @@ import { explainFailedEdit, failed, STOPPED } from './document.ts';
 export interface InsertionDeps
   extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit'> {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
+  /** The command itself is the user's consent. By default it was run in the editor. */
+  readonly insertedBy?: ConsentSource | undefined;
 }
 
 export interface PromptRequest {
@@ -74,8 +76,7 @@ async function insert(
   deps.audit?.record({
     ...source,
     chat: deps.chat,
-    // The command itself is the user's consent.
-    consent: 'asked',
+    consent: deps.insertedBy ?? 'asked',
     outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
     ms: Date.now() - startedAtMs,
     assets: outcome.assets.length,

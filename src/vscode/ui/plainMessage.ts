@@ -16,10 +16,15 @@ export function truncate(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
-/** A Markdown link that runs a command. Escapes parentheses, which `encodeURIComponent` does not. */
+/** A Markdown link that runs a command. */
 export function commandLink(label: string, command: string, argument: object): string {
+  return `[${label}](${commandUri(command, argument)})`;
+}
+
+/** Escapes parentheses, which `encodeURIComponent` does not. */
+export function commandUri(command: string, argument: object): string {
   const encoded = encodeURIComponent(JSON.stringify([argument]));
-  return `[${label}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
+  return `command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')}`;
 }
 
 /** `12 s` or `1 min 05 s`. */
