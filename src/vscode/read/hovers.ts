@@ -14,7 +14,7 @@ import { findResourceLinks } from '../../result/resourceLinks.ts';
 import { CHAT_FILES, type ChatPlaces, chatOf, placesOf, rangeOf } from '../chat/chatFiles.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
-import { commandLink, commandUri } from '../ui/plainMessage.ts';
+import { commandLink } from '../ui/plainMessage.ts';
 import { plainMarkdown, toolHoverText } from './toolHover.ts';
 
 const START_SERVER = 'filechat.startServer';
@@ -55,8 +55,11 @@ export function registerReferences(
           return linkTo(target, rangeOf(document, reference), vscode.l10n.t('Open the asset'));
         }),
         ...findResourceLinks(document.getText(), chatOf(document)).map(({ server, uri, ...range }) => {
-          const target = vscode.Uri.parse(commandUri(OPEN_RESOURCE, { server, resource: uri }));
-          return linkTo(target, rangeOf(document, range), vscode.l10n.t('Open the resource'));
+          return linkTo(
+            openResourceUri(server, uri),
+            rangeOf(document, range),
+            vscode.l10n.t('Open the resource'),
+          );
         }),
       ],
     }),
@@ -65,6 +68,12 @@ export function registerReferences(
 
 function linkTo(target: vscode.Uri, range: vscode.Range, tooltip: string): vscode.DocumentLink {
   return Object.assign(new vscode.DocumentLink(range, target), { tooltip });
+}
+
+/** Not parsed from a string, because the editor would then decode the URI of the resource twice. */
+function openResourceUri(server: string, resource: string): vscode.Uri {
+  const query = encodeURIComponent(JSON.stringify([{ server, resource }]));
+  return vscode.Uri.from({ scheme: 'command', path: OPEN_RESOURCE, query });
 }
 
 function assetAt(document: vscode.TextDocument, { line, character }: vscode.Position) {

@@ -16,15 +16,10 @@ export function truncate(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
-/** A Markdown link that runs a command. */
+/** A Markdown link that runs a command. Escapes parentheses, which `encodeURIComponent` does not. */
 export function commandLink(label: string, command: string, argument: object): string {
-  return `[${label}](${commandUri(command, argument)})`;
-}
-
-/** Escapes parentheses, which `encodeURIComponent` does not. */
-export function commandUri(command: string, argument: object): string {
   const encoded = encodeURIComponent(JSON.stringify([argument]));
-  return `command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')}`;
+  return `[${label}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
 /** `12 s` or `1 min 05 s`. */
