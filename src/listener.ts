@@ -21,6 +21,7 @@ export interface ListenerDeps extends ToolCallDeps, Omit<ReplyDeps, 'conversatio
   readonly mayContinue?: ((steps: number) => Promise<boolean>) | undefined;
   /** Needed for resources and prompts. */
   readonly servers?: InsertionDeps['servers'] | undefined;
+  readonly insertedBy?: InsertionDeps['insertedBy'];
   /** Whether the run stops after each result, before the model sees it. */
   readonly reviewResults?: (() => boolean) | undefined;
 }
@@ -166,7 +167,7 @@ export class ChatListener {
   }
 
   async #rules(): Promise<ChatRules> {
-    return (await this.#deps.conversation?.rules(this.#text())) ?? { allows: () => true };
+    return (await this.#deps.conversation?.rules(this.#text())) ?? ALLOW_ALL;
   }
 
   async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
@@ -177,6 +178,8 @@ export class ChatListener {
     return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
   }
 }
+
+const ALLOW_ALL: ChatRules = { allows: () => true, allowsServer: () => true };
 
 const NO_MODEL = 'This turn asks for a reply, and no model is available.';
 

@@ -100,6 +100,7 @@ export class McpClient extends ServerPool implements ServerHost {
       tools: lists.flatMap((list) => list.tools),
       failures: lists.flatMap((list) => list.failures),
       instructions: lists.flatMap((list) => list.instructions ?? []),
+      resourceServers: lists.flatMap((list) => list.resourceServers ?? []),
     };
   }
 
@@ -224,7 +225,9 @@ export class McpClient extends ServerPool implements ServerHost {
     { method, params }: { readonly method: string; readonly params: Readonly<Record<string, unknown>> },
     options: CallOptions = {},
   ): Promise<unknown> {
-    return this.#run(server, `Server ${server}`, options, ({ connection }) => {
+    const { uri } = params;
+    const subject = typeof uri === 'string' ? `Reading ${uri} from server ${server}` : `Server ${server}`;
+    return this.#run(server, subject, options, ({ connection }) => {
       const { chat, ...context } = options;
       return connection.request(method, params, { ...context, timeoutMs: this.timeoutMs() });
     });
@@ -294,7 +297,12 @@ export class McpClient extends ServerPool implements ServerHost {
       const reason = `The tools of server ${server} could not be listed: ${found.failure}`;
       const failures = found.failure === undefined ? [] : [{ server, reason: sentence(reason) }];
       const text = connection.state.kind === 'ready' ? connection.state.about.instructions : undefined;
-      return { tools: found.items, failures, instructions: text === undefined ? [] : [{ server, text }] };
+      return {
+        tools: found.items,
+        failures,
+        instructions: text === undefined ? [] : [{ server, text }],
+        resourceServers: connection.offers.resources ? [server] : [],
+      };
     } catch (error) {
       return { tools: [], failures: [{ server, reason: sentence((error as Error).message) }] };
     }

@@ -114,8 +114,8 @@ function assetOf(folder: string, { path }: AssetUse): string | undefined {
   return isBeside && isAssetFileName(name) ? name : undefined;
 }
 
-/** Built-in tools only show existing files. */
-const SHOWS_AGAIN = /^filechat\./;
+/** The other built-in tools only show existing files. */
+const SHOWS_AGAIN = /^filechat\.(?!read_resource$)/;
 const MAX_NAME_CHARS = 200;
 const LABEL =
   /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?((?:\\.|[^\][\\\n]){0,1000})\]\(/y;

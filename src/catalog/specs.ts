@@ -20,7 +20,7 @@ const READS = {
   openWorldHint: false,
 } as const;
 
-const text = (name: string, about: string, longest = MAX_QUERY_CHARS) =>
+export const text = (name: string, about: string, longest = MAX_QUERY_CHARS) =>
   z
     .string({ error: `${name} must be a string` })
     .max(longest, { error: `${name} must have at most ${longest} characters` })
@@ -38,7 +38,7 @@ const choice = <const T extends readonly [string, ...string[]]>(name: string, va
   z.enum(values, { error: `${name} must be one of ${values.join(', ')}` }).describe(about);
 
 /** Some models pass null for omitted arguments. */
-const input = <T extends z.ZodRawShape>(shape: T) =>
+export const input = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess(withoutNulls, z.object(shape, { error: 'the arguments must be an object' }));
 
 function withoutNulls(value: unknown): unknown {

@@ -65,7 +65,7 @@ export function createMcpClient(servers: ReadonlyMap<string, ResolvedServer>, de
 }
 
 function requestsFor({ command, settings, context }: ClientDeps): ServerRequests {
-  if (command.kind === 'tools') return {};
+  if (!('chat' in command)) return {};
   const folders = new Set([dirname(resolve(command.chat)), ...(command.root ? [resolve(command.root)] : [])]);
   return terminalRequests({
     approve: command.kind === 'run' ? settings.approve : 'ask',

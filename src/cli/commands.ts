@@ -4,9 +4,15 @@ import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.t
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
-import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
-
+import { visibleLine } from '../base/lines.ts';
+import {
+  BUILT_IN_SERVER,
+  needsServers,
+  withBuiltInServer,
+  withBuiltInTools,
+} from '../catalog/tools/builtIn.ts';
 import { renderToolName } from '../chat/format/calls.ts';
+import type { Turn } from '../chat/format/chat.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
@@ -15,13 +21,14 @@ import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
 import type { McpClient } from '../mcpClient.ts';
 import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
+import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import { createMcpClient, createModelFinder, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { type CliContext, UsageError, type Work } from './usage.ts';
+import { type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
@@ -33,18 +40,19 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
   const client = createMcpClient(servers, { command, settings, context });
   try {
     if (command.kind === 'tools') return await listTools(client, context);
+    if (command.kind === 'resources') return await listResources(client, [...servers.keys()], context);
     return await runChat({ command, client, settings, context, servers: [...servers.keys()] });
   } finally {
     await client.dispose();
   }
 }
 
-/** Whether the command calls tools that are not built in. */
+/** Whether the command needs configured servers. */
 async function callsTools(command: Work): Promise<boolean> {
-  if (command.kind !== 'run') return command.kind !== 'call' || command.server !== BUILT_IN_SERVER;
+  if (command.kind !== 'run') return command.kind !== 'call' || needsServers(command);
   const document = await FileDocument.open(command.chat);
   const action = nextAction(document.text());
-  return action.kind === 'runTools' && action.calls.some(({ server }) => server !== BUILT_IN_SERVER);
+  return action.kind === 'runTools' && action.calls.some(needsServers);
 }
 
 async function listTools(client: McpClient, { out, err, signal }: CliContext): Promise<0 | 1> {
@@ -57,8 +65,25 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
   return failures.length === 0 ? 0 : 1;
 }
 
+async function listResources(
+  client: McpClient,
+  servers: readonly string[],
+  { out, err, signal }: CliContext,
+): Promise<0 | 1> {
+  const lists = await Promise.all(servers.map((server) => client.listResources(server, signal)));
+  for (const { resources, templates } of lists) {
+    for (const { server, uri, name, mimeType = '', size = '' } of resources)
+      out([server, uri, visibleLine(name), mimeType, size].join('\t'));
+    for (const { server, uriTemplate, name, mimeType = '' } of templates)
+      out([server, uriTemplate, visibleLine(name), mimeType, ''].join('\t'));
+  }
+  const failures = lists.flatMap(({ failure }) => failure ?? []);
+  for (const failure of failures) err(failure);
+  return failures.length === 0 ? 0 : 1;
+}
+
 interface ChatDeps {
-  readonly command: Exclude<Work, { kind: 'tools' }>;
+  readonly command: ChatWork;
   readonly client: McpClient;
   readonly settings: CliSettings;
   readonly context: CliContext;
@@ -70,23 +95,28 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   const { command, settings, context } = deps;
   const auditPath = command.audit ?? settings.auditPath;
   const audit = auditPath ? new AuditFile({ path: auditPath, onFailure: context.err }) : undefined;
-  const document = await FileDocument.open(command.chat, { orCreate: command.kind === 'call' });
+  const document = await FileDocument.open(command.chat, { orCreate: command.kind !== 'run' });
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
     await sweepLeftovers(dirname(document.path)).catch(() => undefined);
-    const before = answers(document.text());
+    const before = answers(document.text(), command.kind);
     const listener = await createListener(deps, document, audit);
     context.signal.throwIfAborted();
     context.signal.addEventListener('abort', () => listener.stop());
-    const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
-    for (const answer of newAnswers(before, answers(document.text()))) context.out(answer);
+    const outcome = await start(command, listener);
+    for (const answer of newAnswers(before, answers(document.text(), command.kind))) context.out(answer);
     if (!outcome.ok) context.err(outcome.error ?? 'The run failed.');
     return outcome.ok ? 0 : 1;
   } finally {
     await audit?.flush();
     await lock.release();
   }
+}
+
+function start(command: ChatWork, listener: ChatListener): Promise<RunOutcome> {
+  if (command.kind === 'call') return listener.callTool(command);
+  return command.kind === 'read' ? listener.readResource(command) : listener.run();
 }
 
 /** Longer than in the editor, because each batch writes the whole file. */
@@ -111,11 +141,13 @@ async function createListener(
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(settings.approve, context),
+    servers: client,
+    consent: command.kind === 'run' ? terminalConsent(settings.approve, context) : CONSENT_GIVEN,
+    insertedBy: 'commandLine',
     conversation:
-      command.kind === 'call'
-        ? undefined
-        : await createConversation(command, { ...deps, tools, folder, roots }),
+      command.kind === 'run'
+        ? await createConversation(command, { ...deps, tools, folder, roots })
+        : undefined,
     chat: document.path,
     audit,
     isSwitchedOff: (tool) => isSwitchedOff(settings.disabledTools, tool),
@@ -176,9 +208,12 @@ function reportReply(progress: ReplyProgress, { err }: CliContext): void {
   if (progress.kind === 'waiting') err(`${progress.reason} Retrying in ${Math.ceil(progress.ms / 1000)} s.`);
 }
 
-function answers(text: string): readonly string[] {
+/** A resource is read into the user's turn. */
+function answers(text: string, kind: ChatWork['kind']): readonly string[] {
+  const isAnswer = ({ role }: Turn) =>
+    kind === 'read' ? role === 'user' : role === 'tool' || role === 'assistant';
   return parseChat(text)
-    .turns.filter((turn) => turn.role === 'tool' || turn.role === 'assistant')
+    .turns.filter(isAnswer)
     .map((turn) => text.slice(turn.start, turn.end).trimEnd());
 }
 

@@ -19,7 +19,7 @@ export interface CliSettings extends SettingValues {
 
 /** The settings of the file that the command names, with the options of the command line before them. */
 export async function readCliSettings(command: Work): Promise<CliSettings> {
-  if (command.kind === 'tools') return { ...settingValues({}), folder: resolve(), auditPath: undefined };
+  if (!('chat' in command)) return { ...settingValues({}), folder: resolve(), auditPath: undefined };
   const { settings: path, overrides } = command;
   const folder = path === undefined ? resolve() : dirname(resolve(path));
   const values = settingValues({ ...(path === undefined ? {} : await readFileOf(path)), ...overrides });

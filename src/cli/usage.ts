@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
 import { SETTINGS, type SettingValues, settingProblem } from '../base/settings.ts';
-import { BUILT_IN_SERVER } from '../catalog/tools/builtIn.ts';
-
+import { fillTemplate } from '../base/uriTemplate.ts';
+import { needsServers } from '../catalog/tools/builtIn.ts';
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
+import type { ResourceName } from '../ports/servers.ts';
 import type { ToolName } from '../ports/tools.ts';
 
 export const USAGE = `Usage:
@@ -13,6 +14,11 @@ export const USAGE = `Usage:
                 [--audit FILE] [--timeout SECONDS] [--settings FILE]
       Calls a tool and writes the call, its result and its files into the chat. The tools filechat.list_assets,
       filechat.read_asset and filechat.search_chats are always there and need no --servers.
+  filechat resources --servers mcp.json
+      Lists the resources and templates of all servers: server, URI, name, type and bytes, separated by tabs.
+  filechat read SERVER URI [--args JSON] --chat FILE --servers mcp.json [--root DIR]
+                [--audit FILE] [--timeout SECONDS] [--settings FILE]
+      Reads a resource into your turn of the chat: its text, and links to its files. --args fills in a template.
   filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
                [--approve ask|auto-readonly|auto] [--max-steps N] [--images auto|always|never]
                [--root DIR] [--audit FILE] [--timeout SECONDS] [--settings FILE]
@@ -39,14 +45,18 @@ export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
+  | { readonly kind: 'resources'; readonly servers: string }
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
+  | (ChatOptions & ResourceName & { readonly kind: 'read' })
   | (ChatOptions & {
       readonly kind: 'run';
       readonly model: string | undefined;
       readonly models: string | undefined;
     });
 
-export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
+export type Work = Exclude<Command, { kind: 'help' | 'version' }>;
+
+export type ChatWork = Extract<Work, ChatOptions>;
 
 interface ChatOptions {
   readonly chat: string;
@@ -83,45 +93,70 @@ const OPTIONS = {
 
 export function readCommand(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv);
-  const [command, operand, ...rest] = positionals;
+  const [command = '', ...operands] = positionals;
   if (values.help || command === 'help') return { kind: 'help' };
   if (values.version) return { kind: 'version' };
-  const extra = command === 'tools' ? operand : rest[0];
+  const extra = operands[OPERANDS[command] ?? 1];
   if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`);
-  const common = () => ({
-    root: values.root === undefined ? undefined : needed(values.root, '--root DIR'),
-    audit: values.audit === undefined ? undefined : needed(values.audit, '--audit FILE'),
-    settings: values.settings === undefined ? undefined : needed(values.settings, '--settings FILE'),
-    overrides: readOverrides(values),
-  });
   switch (command) {
     case 'tools':
-      return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
-    case 'call': {
-      const name = readName(needed(operand, 'SERVER.TOOL'));
-      const isOptional = name.server === BUILT_IN_SERVER || values.settings !== undefined;
-      return {
-        kind: 'call',
-        ...name,
-        arguments: readArgs(values.args ?? ''),
-        chat: needed(values.chat, '--chat FILE'),
-        servers: isOptional ? values.servers : needed(values.servers, '--servers mcp.json'),
-        ...common(),
-      };
+    case 'resources':
+      return { kind: command, servers: needed(values.servers, '--servers mcp.json') };
+    case 'call':
+      return readCall(values, operands);
+    case 'read':
+      return readRead(values, operands);
+    case 'run': {
+      const { servers, model, models } = values;
+      const chat = needed(operands[0], 'FILE');
+      return { kind: 'run', chat, servers, model, models, ...chatOptions(values) };
     }
-    case 'run':
-      return {
-        kind: 'run',
-        chat: needed(operand, 'FILE'),
-        servers: values.servers,
-        model: values.model,
-        models: values.models,
-        ...common(),
-      };
     default:
-      throw new UsageError(command === undefined ? 'A command is missing.' : `Unknown command “${command}”.`);
+      throw new UsageError(command === '' ? 'A command is missing.' : `Unknown command “${command}”.`);
   }
 }
+
+type Values = ReturnType<typeof parse>['values'];
+
+function readCall(values: Values, [name = '']: readonly string[]): Command {
+  const tool = readName(needed(name, 'SERVER.TOOL'));
+  return {
+    kind: 'call',
+    ...tool,
+    arguments: readArgs(values.args ?? ''),
+    chat: needed(values.chat, '--chat FILE'),
+    servers: needsServers(tool) ? configuredServers(values) : values.servers,
+    ...chatOptions(values),
+  };
+}
+
+function readRead(values: Values, [server, uri]: readonly string[]): Command {
+  return {
+    kind: 'read',
+    server: needed(server, 'SERVER'),
+    uri: readUri(needed(uri, 'URI'), values.args ?? ''),
+    chat: needed(values.chat, '--chat FILE'),
+    servers: configuredServers(values),
+    ...chatOptions(values),
+  };
+}
+
+/** A file of settings can name the servers instead. */
+function configuredServers({ servers, settings }: Values): string | undefined {
+  return settings === undefined ? needed(servers, '--servers mcp.json') : servers;
+}
+
+function chatOptions(values: Values) {
+  const { root, audit, settings } = values;
+  return {
+    root: root === undefined ? undefined : needed(root, '--root DIR'),
+    audit: audit === undefined ? undefined : needed(audit, '--audit FILE'),
+    settings: settings === undefined ? undefined : needed(settings, '--settings FILE'),
+    overrides: readOverrides(values),
+  };
+}
+
+const OPERANDS: Readonly<Record<string, number>> = { tools: 0, resources: 0, read: 2 };
 
 function parse(argv: readonly string[]) {
   try {
@@ -146,6 +181,14 @@ function readArgs(text: string): Arguments {
   const read = parseArguments(text);
   if (!read.ok) throw new UsageError(`--args: ${read.message}`);
   return read.value;
+}
+
+function readUri(uri: string, args: string): string {
+  try {
+    return fillTemplate(uri, readArgs(args));
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
 }
 
 const OPTIONS_OF_SETTINGS = {

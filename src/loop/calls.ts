@@ -165,6 +165,10 @@ async function decide(run: ToolRun, call: ToolCall): Promise<CallDecision> {
   if (tool.forAppsOnly) {
     return deny(`The tool ${name} is only for the apps of its server. Nothing was called.`);
   }
+  const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
+  if (typeof other === 'string' && !rules.allowsServer(other)) {
+    return deny(`This chat does not allow the server “${other}”. See its front matter.`);
+  }
   const files = tool.readsReferences ? undefined : run.files;
   const prepared = await files?.prepare(call.arguments, tool.inputSchema);
   if (prepared?.ok === false) return refuse(prepared.message);
@@ -223,7 +227,7 @@ interface CallAnswer {
  * the chat could not be saved.
  */
 async function sendCall(
-  { document, assets, tools, onProgress, onLargeFiles, log, chat, signal }: ToolRun,
+  { document, assets, tools, onProgress, onLargeFiles, log, chat, signal, rules }: ToolRun,
   call: ToolCall,
   { files }: CallPermission,
 ): Promise<CallAnswer | undefined> {
@@ -234,7 +238,12 @@ async function sendCall(
     const isMarked = await document.edit((text) => markSent(text, call));
     if (!isMarked || !(await document.save())) return undefined;
     const sent = { ...call, arguments: resolved.arguments };
-    const options = { signal, onProgress: (progress: ToolProgress) => onProgress?.(call, progress), chat };
+    const options = {
+      signal,
+      onProgress: (progress: ToolProgress) => onProgress?.(call, progress),
+      chat,
+      mayUse: rules.allowsServer,
+    };
     const report = (large: string) => onLargeFiles?.(renderToolName(call), large);
     const result = await reportingLargeFiles(assets, report, (saving) =>
       tools.callTool(sent, { ...options, assets: saving }),

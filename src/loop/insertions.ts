@@ -3,7 +3,7 @@ import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/app
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
 import type { ResultAssets, ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
-import type { AuditEntry } from '../ports/tools.ts';
+import type { AuditEntry, ConsentSource } from '../ports/tools.ts';
 import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import type { ToolCallDeps } from './calls.ts';
@@ -12,6 +12,8 @@ import { explainFailedEdit, failed, STOPPED } from './document.ts';
 export interface InsertionDeps
   extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit' | 'onLargeFiles'> {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
+  /** The command itself is the user's consent. By default it was run in the editor. */
+  readonly insertedBy?: ConsentSource | undefined;
 }
 
 export interface PromptRequest {
@@ -87,8 +89,7 @@ async function insert(
   deps.audit?.record({
     ...source,
     chat: deps.chat,
-    // The command itself is the user's consent.
-    consent: 'asked',
+    consent: deps.insertedBy ?? 'asked',
     outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
     ms: Date.now() - startedAtMs,
     assets: outcome.assets.length,

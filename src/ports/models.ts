@@ -123,6 +123,7 @@ export interface ChatRules {
   readonly approve?: Approval | undefined;
   readonly maxSteps?: number | undefined;
   allows(tool: ToolName): boolean;
+  allowsServer(server: string): boolean;
 }
 
 export interface PreparedRequest {

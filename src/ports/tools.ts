@@ -30,6 +30,10 @@ export interface ToolInfo extends ToolName {
   readonly readsReferences?: true;
   /** Apps must not call it. */
   readonly notForApps?: true;
+  /** The argument that names another server, which the chat and the user must allow too. */
+  readonly serverArgument?: string;
+  /** Offered to models only if a server of the chat has resources. */
+  readonly needsResources?: true;
   /** An image as a data: URL. */
   readonly icon?: string;
 }
@@ -39,6 +43,8 @@ export interface ToolList {
   readonly failures: readonly { readonly server: string; readonly reason: string }[];
   /** Usage instructions of servers, for the model. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
+  /** The servers that offer resources. */
+  readonly resourceServers?: readonly string[];
 }
 
 export interface ToolProgress {
@@ -55,6 +61,8 @@ export interface ToolCallOptions {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The URI or path of the chat, for requests that the server makes during the call. */
   readonly chat?: string | undefined;
+  /** Whether the chat may use a server, for tools that act on other servers. */
+  readonly mayUse?: ((server: string) => boolean) | undefined;
 }
 
 export interface ToolHost {

@@ -117,13 +117,28 @@ export function codeSpan(text: string): string {
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '⟦U+000A⟧', '\t': '⟦U+0009⟧', ' ': '⟦U+0020⟧' };
 
 /** The inverse of `codeSpan`: the contents of all inline code in a line, and the text around it. */
-function readCodeSpans(line: string): { readonly spans: readonly string[]; readonly rest: string } {
+function readCodeSpans(line: string): CodeSpans {
   const spans: string[] = [];
-  const rest = line.replace(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/gs, (_whole, _ticks, content: string) => {
+  const places: Place[] = [];
+  const code = /(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/gs;
+  const rest = line.replace(code, (whole: string, ticks: string, content: string, at: number) => {
+    places.push({ start: at + ticks.length, end: at + whole.length - ticks.length });
     spans.push(restoreInvisible(/^ .* $/s.test(content) ? content.slice(1, -1) : content));
     return '`';
   });
-  return { spans, rest };
+  return { spans, places, rest };
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface CodeSpans {
+  readonly spans: readonly string[];
+  /** Where the contents are, without the backticks. */
+  readonly places: readonly Place[];
+  readonly rest: string;
 }
 
 function escapeProse(text: string): string {
@@ -265,6 +280,13 @@ function readQuote(text: string): ResultPart {
   if (match) return readLink(spans, match);
   const message = text.replace(/^> ?/gm, '').replace(/^⚠ /, '');
   return { kind: 'problem', message: unescapeProse(message) };
+}
+
+/** The URI of a resource link, and its place in the line with which the link begins. */
+export function readLinkLine(line: string): (Place & { readonly uri: string }) | undefined {
+  const { spans, places, rest } = readCodeSpans(line);
+  const [uri, place] = [spans[1], places[1]];
+  return uri !== undefined && place && LINK.test(rest) ? { uri, ...place } : undefined;
 }
 
 function readLink([name = '', uri = '', ...more]: readonly string[], match: RegExpExecArray): ResultPart {

@@ -2,21 +2,26 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
-import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
+import type { ToolHost, ToolInfo, ToolName } from '../../ports/tools.ts';
 import type { Catalog } from '../catalog.ts';
 import type { BuiltInPlaces } from './files.ts';
+import type { ResourceAccess, ResourceHost } from './resources.ts';
 
 export interface BuiltInOptions {
   /** Receives the address of the chat. Returns undefined in virtual workspaces, which have no files. */
   readonly placesOf: (chat: string | undefined) => BuiltInPlaces | undefined;
   /** False when the user has configured a server of the same name. */
   readonly isOffered: () => Promise<boolean> | boolean;
+  readonly refusal?: ResourceAccess['refusal'];
 }
 
 const MAX_CATALOGS = 20;
 
-/** Adds the tools with which models read assets and chats. */
-export function withBuiltInTools(host: ToolHost, { placesOf, isOffered }: BuiltInOptions): ToolHost {
+/** Adds the tools with which models read assets, chats and resources. */
+export function withBuiltInTools(
+  host: ToolHost & ResourceHost,
+  { placesOf, isOffered, refusal }: BuiltInOptions,
+): ToolHost {
   const catalogs = new RecentValues<Catalog>(MAX_CATALOGS);
   let tools: Promise<readonly ToolInfo[]> | undefined;
   return {
@@ -31,7 +36,8 @@ export function withBuiltInTools(host: ToolHost, { placesOf, isOffered }: BuiltI
     async callTool(call, options) {
       if (call.server !== BUILT_IN_SERVER || !(await isOffered())) return host.callTool(call, options);
       const { answerCall } = await import('./calls.ts');
-      return answerCall(call, { places: placesOf(options.chat), catalogs, signal: options.signal });
+      const places = placesOf(options.chat);
+      return answerCall(call, { places, catalogs, resources: { host, refusal }, options });
     },
   };
 }
@@ -64,3 +70,8 @@ async function holdsAssets(folder: string): Promise<boolean> {
 }
 
 export const BUILT_IN_SERVER = 'filechat';
+
+/** Whether the tool can be called only with configured servers. */
+export function needsServers({ server, tool }: ToolName): boolean {
+  return server !== BUILT_IN_SERVER || tool === 'list_resources' || tool === 'read_resource';
+}

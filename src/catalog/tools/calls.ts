@@ -1,6 +1,6 @@
 import type { RecentValues } from '../../base/collections.ts';
 import type { ResultPart, ToolResult } from '../../ports/results.ts';
-import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
+import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
 import { assetReference } from '../../result/modelView.ts';
 import type { Catalog } from '../catalog.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
@@ -9,7 +9,12 @@ import { searchChats } from '../search.ts';
 import { inputSchema, type ListedAsset, readArguments, BUILT_IN_SPECS as SPECS } from '../specs.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import { type BuiltInPlaces, ChatFiles, readVisibleChat } from './files.ts';
-
+import {
+  answerResourceCall,
+  describeResourceTools,
+  isResourceTool,
+  type ResourceAccess,
+} from './resources.ts';
 import { listOutput, listText, readOutput, readText, searchText, textPart, windowParts } from './texts.ts';
 
 /** Added to the descriptions of the assets server, because here the calling chat is known. */
@@ -27,7 +32,7 @@ function isBuiltIn(name: string): name is BuiltInTool {
 }
 
 export function describeTools(server: string): readonly ToolInfo[] {
-  return Object.keys(IN_CHATS)
+  const files = Object.keys(IN_CHATS)
     .filter(isBuiltIn)
     .map((tool) => ({
       server,
@@ -36,25 +41,34 @@ export function describeTools(server: string): readonly ToolInfo[] {
       description: `${SPECS[tool].description} ${IN_CHATS[tool]}`,
       inputSchema: inputSchema(SPECS[tool]),
       readOnly: true,
-      readsReferences: true,
+      readsReferences: true as const,
     }));
+  return [...files, ...describeResourceTools(server)];
 }
 
 export interface CallContext {
   readonly places: BuiltInPlaces | undefined;
   readonly catalogs: RecentValues<Catalog>;
-  readonly signal: AbortSignal | undefined;
+  readonly resources: ResourceAccess;
+  readonly options: ToolCallOptions;
 }
 
-/** Answers a tool call of a chat from the files beside it. Rejects only when aborted, or for a bug. */
+/**
+ * Answers a tool call of a chat from the files beside it, or from the resources of its servers. Rejects only when
+ * aborted, for a server that fails, or for a bug.
+ */
 export async function answerCall(
   { tool, arguments: args }: ToolCall,
-  { places, catalogs, signal }: CallContext,
+  { places, catalogs, resources, options }: CallContext,
 ): Promise<ToolResult> {
   try {
+    if (isResourceTool(tool)) return await answerResourceCall({ tool, args }, resources, options);
     if (!places) throw new CatalogRefusal(NO_FILES);
     if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
-    return { isError: false, parts: await ANSWERS[tool](new ChatFiles(places, catalogs), args, signal) };
+    return {
+      isError: false,
+      parts: await ANSWERS[tool](new ChatFiles(places, catalogs), args, options.signal),
+    };
   } catch (error) {
     if (!(error instanceof CatalogRefusal)) throw error;
     return { isError: false, parts: [{ kind: 'problem', message: error.message }] };

@@ -185,6 +185,16 @@ export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: T
   );
 }
 
+/** Whether the settings allow a server, and at least one pattern for tools can match its name. */
+export function allowsServer({ servers, tools, agentTools }: ChatSettings, server: string): boolean {
+  if (servers && !servers.includes(server)) return false;
+  const isNamed = (pattern: string) => {
+    const [name = ''] = pattern.split('.');
+    return name.includes('*') || name === server;
+  };
+  return [tools, agentTools].every((patterns) => patterns?.some(isNamed) ?? true);
+}
+
 /** The first dot separates server and tool, as in a call. A pattern without a dot matches the whole name. */
 function matchesTool(pattern: string, { server, tool }: ToolName): boolean {
   const dot = pattern.indexOf('.');

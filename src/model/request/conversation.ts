@@ -2,10 +2,16 @@ import { trimBlankLines } from '../../base/lines.ts';
 import { DEVICE_NAME } from '../../base/names.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
-import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../../chat/format/settings.ts';
+import {
+  allowsServer,
+  allowsTool,
+  type ChatSettings,
+  mergeSettings,
+  readSettings,
+} from '../../chat/format/settings.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
 import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
-import type { ToolHost, ToolList } from '../../ports/tools.ts';
+import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
 import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
@@ -49,6 +55,7 @@ export class ChatConversation implements Conversation {
       approve: settings.approve,
       maxSteps: limits.length > 0 ? Math.min(...limits) : undefined,
       allows: (tool) => allowsTool(settings, tool),
+      allowsServer: (server) => allowsServer(settings, server),
     };
   }
 
@@ -70,8 +77,10 @@ export class ChatConversation implements Conversation {
     const { attachments, isOwnAsset, sendImages } = this.#deps;
     const { settings, agentSystem, notes: settingNotes } = await this.#settle(text);
     const model = await this.#deps.findModel(settings.model);
-    const { tools, failures, instructions = [] } = await this.#listTools(settings, signal);
-    const usable = tools.filter((tool) => !tool.forAppsOnly && allowsTool(settings, tool));
+    const { tools, failures, instructions = [], resourceServers } = await this.#listTools(settings, signal);
+    const isUseful = ({ forAppsOnly, needsResources }: ToolInfo) =>
+      !forAppsOnly && (!needsResources || resourceServers?.length);
+    const usable = tools.filter((tool) => isUseful(tool) && allowsTool(settings, tool));
     const { notes, ...built } = await buildRequest(text, {
       model,
       tools: modelTools(usable),
@@ -109,12 +118,13 @@ export class ChatConversation implements Conversation {
   /** Lists the tools of the servers that the chat may use. A server that does not respond becomes a note. */
   async #listTools(settings: ChatSettings, signal: AbortSignal): Promise<ToolList> {
     const allowed = settings.servers ?? (await this.#deps.servers());
-    const wanted = [...new Set(allowed)].filter((server) => canUseServer(settings, server));
+    const wanted = [...new Set(allowed)].filter((server) => allowsServer(settings, server));
     const lists = await Promise.all(wanted.map((server) => this.#listInTime(server, signal)));
     return {
       tools: lists.flatMap((list) => list.tools),
       failures: lists.flatMap((list) => list.failures),
       instructions: lists.flatMap((list) => list.instructions ?? []),
+      resourceServers: lists.flatMap((list) => list.resourceServers ?? []),
     };
   }
 
@@ -126,6 +136,8 @@ export class ChatConversation implements Conversation {
     const late = wait(maxListMs, answered.signal).then(() => ({
       tools: [],
       failures: [{ server, reason }],
+      // It may turn out to have some.
+      resourceServers: [server],
     }));
     try {
       return await Promise.race([tools.listTools(server, signal), late]);
@@ -150,15 +162,6 @@ function readReliably(text: string, place: string): Settled {
   const fatal = problems.findIndex((problem) => problem.stopsRun);
   if (fatal >= 0) throw new Error(notes[fatal]);
   return { settings, notes };
-}
-
-/** Whether a pattern of the allow list can match a server. The name ends at the first dot. */
-function canUseServer({ tools, agentTools }: ChatSettings, server: string): boolean {
-  const isNamed = (pattern: string) => {
-    const [name = ''] = pattern.split('.');
-    return name.includes('*') || name === server;
-  };
-  return [tools, agentTools].every((patterns) => patterns?.some(isNamed) ?? true);
 }
 
 /** Letters, digits, `_` and `-`: nothing that could lead to another folder. */

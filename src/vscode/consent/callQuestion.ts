@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json.ts';
+import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { fingerprint } from '../../mcp/config/fingerprint.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../ports/tools.ts';
@@ -42,6 +43,12 @@ export function judgeCall({ approval, tool, print, known, givesFiles }: CallToJu
   if (approval === 'auto-readonly' && tool.readOnly === true) return { kind: 'allow', by: 'setting' };
   // “Always” does not cover files that a later call sends.
   return known?.always && !givesFiles ? { kind: 'allow', by: 'remembered' } : { kind: 'ask' };
+}
+
+/** The tool to remember: a permission to read from another server is for that server only. */
+export function toolToRemember(call: ToolCall, tool: ToolInfo): ToolInfo {
+  const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
+  return typeof other === 'string' ? { ...tool, server: other, tool: renderToolName(tool) } : tool;
 }
 
 /** On a small screen, the buttons of a longer dialog may be out of sight. */

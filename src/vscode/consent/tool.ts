@@ -11,6 +11,7 @@ import {
   fingerprintTool,
   judgeCall,
   summarizeTool,
+  toolToRemember,
 } from './callQuestion.ts';
 
 const REMEMBERED = 'consent.allowedTools';
@@ -41,12 +42,13 @@ export class ToolConsent implements Consent {
   async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
     const { notes = [] } = about;
     const approval = strictest(approve(), about.approve);
-    const known = this.#remembered()[renderToolName(call)];
-    const print = await this.#fingerprint(tool);
+    const subject = toolToRemember(call, tool);
+    const known = this.#remembered()[renderToolName(subject)];
+    const print = await this.#fingerprint(subject);
     const judged = judgeCall({ approval, tool, print, known, givesFiles: notes.length > 0 });
     if (judged.kind === 'ask') return this.#ask(call, tool, { notes, before: judged.before });
     // Remember a tool that ran without a dialog too, so that a later change is noticed.
-    if (!known && approval !== 'auto') await this.#remember([tool], false);
+    if (!known && approval !== 'auto') await this.#remember([subject], false);
     return judged;
   }
 
@@ -70,7 +72,7 @@ export class ToolConsent implements Consent {
       if (answer === undefined) return { kind: 'cancel' };
       if (answer === EDIT) return { kind: 'edit' };
       if (answer !== DECLINE) {
-        await this.#allow(tool, answer);
+        await this.#allow(call, tool, answer);
         return { kind: 'allow', by: 'asked' };
       }
       const reason = await askReason(call);
@@ -78,11 +80,12 @@ export class ToolConsent implements Consent {
     }
   }
 
-  async #allow(tool: ToolInfo, answer: string): Promise<void> {
-    if (answer === ALLOW) return this.#remember([tool], false);
+  async #allow(call: ToolCall, tool: ToolInfo, answer: string): Promise<void> {
+    const subject = toolToRemember(call, tool);
+    if (answer === ALLOW) return this.#remember([subject], false);
     // If the list fails, allow at least this tool.
     const others = answer === ALWAYS_SERVER ? await this.#deps.listTools(tool.server).catch(() => []) : [];
-    await this.#remember([tool, ...others], true);
+    await this.#remember([subject, ...others], true);
   }
 
   /** Allowing an unchanged tool once does not revoke “always”. */

@@ -10,6 +10,7 @@ import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
+import { findResourceLinks } from '../../result/resourceLinks.ts';
 import { CHAT_FILES, type ChatPlaces, chatOf, placesOf, rangeOf } from '../chat/chatFiles.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
@@ -17,11 +18,15 @@ import { commandLink } from '../ui/plainMessage.ts';
 import { plainMarkdown, toolHoverText } from './toolHover.ts';
 
 const START_SERVER = 'filechat.startServer';
+const OPEN_RESOURCE = 'filechat.openResource';
 const SHOW_ASSETS = 'filechat.showAssets';
 const MAX_LISTED = 20;
 const MAX_NAME_CHARS = 100;
 
-/** Hovers for links, assets and tool names, and links for `asset:` references. Starts no server. */
+/**
+ * Hovers for links, assets and tool names, and links for `asset:` references and resources. Starts no server before a
+ * click. A resource is opened by our own command, which asks its server for it; its URI is never followed.
+ */
 export function registerReferences(
   known: KnownServers,
   { globalStorageUri }: vscode.ExtensionContext,
@@ -44,15 +49,31 @@ export function registerReferences(
       },
     }),
     vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
-      provideDocumentLinks: (document) =>
-        findAssetReferences(document.getText()).map((reference) => {
+      provideDocumentLinks: (document) => [
+        ...findAssetReferences(document.getText()).map((reference) => {
           const target = assetUri(document.uri, reference.name, globalStorageUri);
-          const link = new vscode.DocumentLink(rangeOf(document, reference), target);
-          link.tooltip = vscode.l10n.t('Open the asset');
-          return link;
+          return linkTo(target, rangeOf(document, reference), vscode.l10n.t('Open the asset'));
         }),
+        ...findResourceLinks(document.getText(), chatOf(document)).map(({ server, uri, ...range }) => {
+          return linkTo(
+            openResourceUri(server, uri),
+            rangeOf(document, range),
+            vscode.l10n.t('Open the resource'),
+          );
+        }),
+      ],
     }),
   );
+}
+
+function linkTo(target: vscode.Uri, range: vscode.Range, tooltip: string): vscode.DocumentLink {
+  return Object.assign(new vscode.DocumentLink(range, target), { tooltip });
+}
+
+/** Not parsed from a string, because the editor would then decode the URI of the resource twice. */
+function openResourceUri(server: string, resource: string): vscode.Uri {
+  const query = encodeURIComponent(JSON.stringify([{ server, resource }]));
+  return vscode.Uri.from({ scheme: 'command', path: OPEN_RESOURCE, query });
 }
 
 function assetAt(document: vscode.TextDocument, { line, character }: vscode.Position) {

@@ -2,13 +2,24 @@ import { replyStarts } from '../../chat/edits/fork.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
 import { turnBody } from '../../chat/format/parse.ts';
+import type { ResourceName } from '../../ports/servers.ts';
+import { findResourceLinks, type WrittenResourceLink } from '../../result/resourceLinks.ts';
 
-export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
+export type LensKind =
+  | 'run'
+  | 'runTools'
+  | 'editArguments'
+  | 'resume'
+  | 'stop'
+  | 'regenerate'
+  | 'fork'
+  | 'readResource';
 
 interface PlannedLens {
   readonly offset: number;
   readonly kind: LensKind;
   readonly count?: number;
+  readonly resource?: ResourceName;
 }
 
 /** Lenses above older turns stay during a run, because removing their lines would make the text jump. */
@@ -24,8 +35,13 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
     ...forks.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'fork' as const })),
     ...resumable.map(({ start }) => ({ offset: start, kind: 'resume' as const })),
     ...next.map((lens) => ({ offset: last, ...lens })),
+    ...findResourceLinks(text, chat).slice(-MAX_OF_A_KIND).map(resourceLens),
     ...replies.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'regenerate' as const })),
   ];
+}
+
+function resourceLens({ lineStart, server, uri }: WrittenResourceLink): PlannedLens {
+  return { offset: lineStart, kind: 'readResource', resource: { server, uri } };
 }
 
 /** The start of the last assistant turn or non-empty user turn. */

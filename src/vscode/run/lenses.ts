@@ -31,7 +31,7 @@ export function registerLenses(runs: Runs): vscode.Disposable {
 export function lensesOf(document: vscode.TextDocument, isRunning: boolean): vscode.CodeLens[] {
   const { uri } = document;
   const planned = planLenses(document.getText(), chatOf(document), isRunning);
-  return planned.map(({ kind, offset, count = 1 }) => {
+  return planned.map(({ kind, offset, count = 1, resource }) => {
     const position = document.positionAt(offset);
     const [command, one, tooltip] = LENSES[kind];
     const title = count === 1 ? one : t('$(play) Run {0} tool calls', count);
@@ -40,7 +40,7 @@ export function lensesOf(document: vscode.TextDocument, isRunning: boolean): vsc
       title: title.replace(') ', ')\u00a0'),
       tooltip,
       command: `filechat.${command}`,
-      arguments: [{ uri, line: position.line }],
+      arguments: [resource ? { ...resource, into: uri } : { uri, line: position.line }],
     });
   });
 }
@@ -61,6 +61,11 @@ const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string
     'regenerate',
     t('$(refresh) Regenerate'),
     t('Remove this reply and ask for another one; Undo brings it back'),
+  ],
+  readResource: [
+    'readResource',
+    t('$(cloud-download) Read into Chat'),
+    t('Read this resource into your message; its files are saved beside the chat'),
   ],
   fork: ['fork', t('$(repo-forked) Fork'), t('Go on from here in a new chat')],
 };

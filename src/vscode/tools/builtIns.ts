@@ -13,13 +13,15 @@ import { placesOf, readChat } from '../chat/chatFiles.ts';
 import type { ServerList } from '../servers/list.ts';
 import { offersBuiltInTools } from '../settings.ts';
 
+type Servers = Pick<ServerList, 'all' | 'askForWorkspaceServers'>;
+
 /** Filechat's own tools: whether they are offered, to which chats, and which files they read. */
 export class BuiltIns implements BuiltInOptions {
-  readonly #servers: Pick<ServerList, 'all'>;
+  readonly #servers: Servers;
   readonly #globalStorage: vscode.Uri;
   #tools: Promise<readonly ToolInfo[]> | undefined;
 
-  constructor(servers: Pick<ServerList, 'all'>, globalStorage: vscode.Uri) {
+  constructor(servers: Servers, globalStorage: vscode.Uri) {
     this.#servers = servers;
     this.#globalStorage = globalStorage;
   }
@@ -28,6 +30,11 @@ export class BuiltIns implements BuiltInOptions {
   readonly isOffered = async (): Promise<boolean> => {
     if (!offersBuiltInTools()) return false;
     return !(await this.#servers.all()).some(({ name }) => name === BUILT_IN_SERVER);
+  };
+
+  readonly refusal = async (server: string): Promise<string | undefined> => {
+    const consent = await this.#servers.askForWorkspaceServers(server);
+    return consent === 'given' ? undefined : `The user did not allow the server “${server}”.`;
   };
 
   /** Virtual workspaces have no files that can be read piece by piece. */

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { describeSize } from '../../base/size.ts';
+import { expandTemplate, readVariables } from '../../base/uriTemplate.ts';
 import type { ToolRequest } from '../../listener.ts';
 import type { PromptRequest } from '../../loop/insertions.ts';
 import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
-import { expandTemplate, readVariables } from '../../mcp/lists/uriTemplate.ts';
 import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/answer.ts';
 import { checkAnswer } from '../../mcp/schema/answer.ts';
 import {

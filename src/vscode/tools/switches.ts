@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { type BuiltInOptions, withBuiltInTools } from '../../catalog/tools/builtIn.ts';
+import type { ResourceHost } from '../../catalog/tools/resources.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { isSwitchedOff, switchTool, withSwitches } from '../../mcp/pool/switchedTools.ts';
 import type { ToolHost, ToolName } from '../../ports/tools.ts';
@@ -10,7 +11,7 @@ import { withEditorTools } from './editorTools.ts';
 const CHANGE = vscode.l10n.t('Open the Setting');
 
 /** The tools that chats may call: those of MCP servers, Filechat's own and VS Code's, unless switched off. */
-export function chatTools(servers: ToolHost, builtIns: BuiltInOptions): ToolHost {
+export function chatTools(servers: ToolHost & ResourceHost, builtIns: BuiltInOptions): ToolHost {
   return withSwitches(withEditorTools(withBuiltInTools(servers, builtIns)), disabledTools);
 }
 

@@ -8,6 +8,7 @@ import { TestModel } from './kit/testModel.ts';
 import { openChat, useSampleServer } from './kit/workspace.ts';
 
 const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
+const WITH_RESOURCES = [...OWN_TOOLS, 'filechat__list_resources', 'filechat__read_resource'].sort();
 const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });
 const callTool = (tool: string, args: object, more: object = {}) =>
   vscode.commands.executeCommand<RunOutcome>('filechat.callTool', {
@@ -80,13 +81,13 @@ suite('built-in tools in the editor', () => {
 
   test('are offered if the setting is on, no server has that name, and the tool is enabled', async () => {
     const chat = (name: string) => openChat(`ownFiles/${name}.chat.md`, '# %% user\nHi!\n');
-    assert.deepEqual(await offered(await chat('on')), OWN_TOOLS);
+    assert.deepEqual(await offered(await chat('on')), WITH_RESOURCES);
     await setTo('builtInTools', false);
     assert.deepEqual(await offered(await chat('off')), []);
     assert.match((await callTool('list_assets', {})).error ?? '', /filechat/);
     await setTo('builtInTools', undefined);
     await setTo('disabledTools', ['filechat.search_*']);
-    assert.deepEqual(await offered(await chat('switched')), OWN_TOOLS.slice(0, 2));
+    assert.deepEqual(await offered(await chat('switched')), WITH_RESOURCES.slice(0, -1));
     await setTo('disabledTools', undefined);
     const { mine } = vscode.workspace
       .getConfiguration('filechat')

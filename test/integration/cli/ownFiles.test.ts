@@ -19,6 +19,13 @@ process.env['FILECHAT_KEY_IT'] = KEY;
 const CHAT = 'a.chat.md';
 const SERVERS = ['--servers', MCP_JSON] as const;
 const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
+const WITH_RESOURCES = [
+  'filechat__list_assets',
+  'filechat__list_resources',
+  'filechat__read_asset',
+  'filechat__read_resource',
+  'filechat__search_chats',
+];
 const IMAGE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
 interface Called {
@@ -236,7 +243,12 @@ describe('the tools that a model gets', () => {
   const cases: Record<string, [given: string, own: readonly string[], settings?: string]> = {
     'none where there is no server and no file': ['', []],
     'the built-in ones where there is a file': ['asset', OWN_TOOLS],
-    'the built-in ones where there is a server': ['servers', OWN_TOOLS],
+    'also those for resources where a server has some': ['servers', WITH_RESOURCES],
+    'not those for resources where no server of the chat has some': [
+      'servers',
+      OWN_TOOLS,
+      'servers: [files, filechat]',
+    ],
     'no built-in ones where the chat names other servers': ['servers asset', [], 'servers: [files]'],
     'the built-in ones where the chat names them': ['', OWN_TOOLS, 'servers: [filechat]'],
     'those that the chat allows': ['servers', [READ], 'tools: [filechat.read_asset, files.measure]'],

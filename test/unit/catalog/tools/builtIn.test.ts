@@ -8,7 +8,7 @@ import {
   withBuiltInTools,
 } from '../../../../src/catalog/tools/builtIn.ts';
 import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
-
+import type { ResourceHost } from '../../../../src/catalog/tools/resources.ts';
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
 import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
@@ -53,13 +53,17 @@ beforeEach(() => {
   tree.write(`notes/cmdassets/${OTHER}`, 'a,b\n1,2\n');
 });
 
-const OTHER_SERVERS: ToolHost = {
+const OTHER_SERVERS: ToolHost & ResourceHost = {
   listTools: async (server) => ({
     tools: [{ server: server ?? 'charts', tool: 'bar', inputSchema: {} }],
     failures: [],
   }),
   callTool: async () => ({ isError: false, parts: [{ kind: 'text', text: 'Another server’s.' }] }),
+  states: async () => new Map(),
+  listResources: () => assert.fail('Nothing is listed.'),
+  readResource: () => assert.fail('Nothing is read.'),
 };
+const OWN_TOOLS = ['list_assets', 'read_asset', 'search_chats', 'list_resources', 'read_resource'];
 const NO_ASSETS: ResultAssets = {
   spillFolder: () => assert.fail('Nothing is spilled.'),
   save: () => assert.fail('Nothing is saved.'),
@@ -116,7 +120,7 @@ describe('the tools beside those of servers', () => {
     const { tools } = await caller(undefined).host.listTools(BUILT_IN_SERVER);
     assert.deepEqual(
       tools.map(({ server, tool, readOnly, readsReferences }) => [server, tool, readOnly, readsReferences]),
-      ['list_assets', 'read_asset', 'search_chats'].map((tool) => ['filechat', tool, true, true]),
+      OWN_TOOLS.map((tool) => ['filechat', tool, true, true]),
     );
     const read = tools[1]?.inputSchema as { properties: Record<string, unknown>; required: string[] };
     assert.deepEqual(Object.keys(read.properties), ['uri', 'start', 'maxBytes', 'as']);
@@ -129,7 +133,7 @@ describe('the tools beside those of servers', () => {
     const { tools } = await caller(undefined).host.listTools();
     assert.deepEqual(
       tools.map(({ server, tool }) => `${server}.${tool}`),
-      ['charts.bar', 'filechat.list_assets', 'filechat.read_asset', 'filechat.search_chats'],
+      ['charts.bar', ...OWN_TOOLS.map((tool) => `filechat.${tool}`)],
     );
   });
 

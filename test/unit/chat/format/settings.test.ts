@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import {
+  allowsServer,
   allowsTool,
   type ChatSettings,
   mergeSettings,
@@ -235,4 +236,20 @@ describe('which tools are allowed', () => {
     };
     assert.deepEqual([...allowed, ...refused].filter(allows), allowed);
   });
+});
+
+describe('a server is allowed', () => {
+  const cases: Record<string, [settings: ChatSettings, expected: boolean]> = {
+    'where nothing is said': [{}, true],
+    'where it is listed': [{ servers: ['docs', 'b'] }, true],
+    'not where others are listed': [{ servers: ['b'] }, false],
+    'where a pattern names it': [{ tools: ['docs.find', 'b.*'] }, true],
+    'where a pattern can match any server': [{ tools: ['*.find'] }, true],
+    'not where patterns name others': [{ tools: ['filechat.*'] }, false],
+    'not where the agent names others': [{ tools: ['docs.*'], agentTools: ['b.*'] }, false],
+    'not where patterns name it and it is not listed': [{ servers: [], tools: ['docs.*'] }, false],
+  };
+  for (const [name, [settings, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(allowsServer(settings, 'docs'), expected));
+  }
 });

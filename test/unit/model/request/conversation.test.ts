@@ -119,6 +119,35 @@ describe('server instructions', () => {
   }
 });
 
+describe('tools for resources', () => {
+  const READER = {
+    server: 'filechat',
+    tool: 'read_resource',
+    inputSchema: {},
+    needsResources: true,
+  } as const;
+  const cases = {
+    'are offered if a server of the chat has resources': ['servers: [filechat, docs]', true],
+    'are not offered if only other servers have some': ['servers: [filechat, charts]', false],
+    'are not offered if the chat does not allow them': [
+      'servers: [filechat, docs]\ntools: ["docs.*"]',
+      false,
+    ],
+  } as const;
+  for (const [rule, [front, isOffered]] of Object.entries(cases)) {
+    it(rule, async () => {
+      const listTools: ToolHost['listTools'] = async (server = '') => ({
+        tools: server === 'filechat' ? [READER] : [],
+        failures: [],
+        resourceServers: server === 'docs' ? [server] : [],
+      });
+      const tools = Object.assign(new FakeHost(), { listTools });
+      const prepared = await converse({ tools }).prepare(chat(...front.split('\n')));
+      assert.equal(namesOf(prepared), isOffered ? 'filechat__read_resource' : '');
+    });
+  }
+});
+
 describe('a server that does not respond', () => {
   /** Lists the tools of all servers but `files`, which never responds, and records the waits. */
   function hang() {

@@ -14,7 +14,7 @@ const CHAT = 'file:///x.chat.md';
 const TOOL: ToolInfo = { server: 'a', tool: 'read', inputSchema: {} };
 const newCall = (): ToolCall => ({ server: 'a', tool: 'read', id: '', arguments: { n: 'é' } });
 const ABOUT = { kind: 'call', server: 'a', name: 'read', chat: CHAT, argumentBytes: 10 };
-const OPEN: ChatRules = { allows: () => true };
+const OPEN: ChatRules = { allows: () => true, allowsServer: () => true };
 
 interface SceneOptions {
   readonly rules?: ChatRules | Error;
@@ -68,7 +68,7 @@ function scene({
 const timeless = (entries: readonly AuditEntry[]) => entries.map(({ ms: _ms, ...entry }) => entry);
 
 test('a call of an app follows the rules of its chat, and is audited with its consent', async () => {
-  const rules: ChatRules = { approve: 'ask', allows: () => true };
+  const rules: ChatRules = { ...OPEN, approve: 'ask' };
   const { calls, entries, asked, sent } = scene({ rules, answer: { kind: 'allow', by: 'remembered' } });
   const call = newCall();
   assert.equal(await calls.mayCall(call, TOOL), true);
@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [string, SceneOptions, RegExp])[] = [
   ],
   [
     'a tool that the chat does not allow',
-    { rules: { allows: () => false } },
+    { rules: { ...OPEN, allows: () => false } },
     /This chat does not allow the tool a\.read/,
   ],
   ['a tool of a chat whose rules cannot be read', { rules: new Error('Line 2: no.') }, /Line 2: no\./],

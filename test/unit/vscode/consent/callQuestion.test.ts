@@ -11,6 +11,7 @@ import {
   type Judgement,
   judgeCall,
   summarizeTool,
+  toolToRemember,
 } from '../../../../src/vscode/consent/callQuestion.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
@@ -139,6 +140,23 @@ describe('the text of the dialog', () => {
       const text = describeCall({ ...call('x'), server: 'filechat', tool: tool.tool }, tool);
       assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);
     }
+  });
+});
+
+describe('a permission to read from another server', () => {
+  it('is for that server only, and never for a tool of that server', async () => {
+    const tools = await builtInTools();
+    const reader = tools.find(({ tool }) => tool === 'read_resource');
+    assert.ok(reader);
+    const remembered = (server: unknown) =>
+      toolToRemember(
+        { ...call('x'), server: 'filechat', tool: 'read_resource', arguments: { server } },
+        reader,
+      );
+    assert.deepEqual(remembered('docs'), { ...reader, server: 'docs', tool: 'filechat.read_resource' });
+    assert.notDeepEqual(remembered('docs'), remembered('other'));
+    assert.equal(remembered(7), reader);
+    assert.equal(toolToRemember(call('x'), TOOL), TOOL);
   });
 });
 

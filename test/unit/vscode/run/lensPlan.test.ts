@@ -3,13 +3,14 @@ import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { planLenses } from '../../../../src/vscode/run/lensPlan.ts';
 
-/** Each lens as `LINE KIND COUNT`, lines counted from 1, in the order of the lines. */
+/** Each lens as `LINE KIND COUNT` or `LINE KIND SERVER URI`, lines counted from 1, in the order of the lines. */
 function lenses(text: string, running = false): readonly string[] {
   return [...planLenses(text, parseChat(text), running)]
     .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, kind, count }) => {
+    .map(({ offset, kind, count, resource }) => {
       const line = text.slice(0, offset).split('\n').length;
-      return `${line} ${kind}${count === undefined ? '' : ` ${count}`}`;
+      const about = resource ? `${resource.server} ${resource.uri}` : count;
+      return `${line} ${kind}${about === undefined ? '' : ` ${about}`}`;
     });
 }
 
@@ -48,6 +49,10 @@ describe('the lenses of a chat', () => {
     'an empty assistant turn can be run, but not regenerated': [`${Q}\n# %% assistant\n`, '1 fork, 4 run'],
     'a reply with calls is one reply': [`${DONE}# %% assistant\nDone\n# %% user\n`, '1 fork, 3 regenerate'],
     'a reply without a question cannot be regenerated': ['# %% assistant\nHello\n\n# %% user\n', ''],
+    'a link to a resource in a result can be read': [
+      `${DONE}\n> Resource \`x\` at \`docs://x\`\n`,
+      '1 fork, 3 run, 3 regenerate, 10 readResource a docs://x',
+    ],
     'a chat that cannot be parsed cannot be run': ['# %% user\n```tool_call bad\n{}\n```\n', ''],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -200,6 +200,35 @@ ui.test('a link shows its picture, a sound its length, and a reference opens its
     await evaluate((vscode) => vscode.commands.executeCommand('editor.action.openLink'));
     return (await activeTab(page, PICTURE).isVisible()) || undefined;
   });
+});
+
+ui.test('a resource is read by a call, by a click above its link, and opens on click', async (session) => {
+  const { page, evaluate, workspace } = session;
+  const docs = new URL('../../../../integration/fixtures/resources-server.mjs', import.meta.url);
+  const configuration = workspace.path('.vscode', 'mcp.json');
+  mkdirSync(workspace.path('.vscode'), { recursive: true });
+  const server = { command: process.execPath, args: [fileURLToPath(docs)] };
+  writeFileSync(configuration, JSON.stringify({ servers: { docs: server } }));
+  const link = '> Resource `notes` at `docs://notes/a%20b`, type `text/markdown`';
+  const call = '```tool_call filechat.read_resource c2\n{"server": "docs", "uri": "docs://self"}\n```\n';
+  await openText(session, 'resources.chat.md', `# %% tool docs.find c1\n${link}\n\n# %% user\n${call}`);
+  await codeLens(page, 'Run 1 tool call').click();
+  await button(dialog(page, 'Call the tool filechat.read_resource?'), 'Allow').click();
+  await button(dialog(page, 'This workspace wants to start a program'), 'Allow').click();
+  await waitForText(evaluate, '> From `docs://self`');
+  await evaluate((vscode) => vscode.commands.executeCommand('cursorTop'));
+  // The resource has a line that looks like a link; it is code there.
+  assert.equal(await codeLens(page, 'Read into Chat').count(), 1);
+  await takeScreenshot(page, 'lens-of-a-resource');
+  await codeLens(page, 'Read into Chat').click();
+  await waitForText(evaluate, '> From `docs://notes/a%20b` (`text/markdown`)');
+  await hoverAt(session, 'docs://notes').then((hover) => hover.getByText('Open the resource').waitFor());
+  await page.keyboard.press('Escape');
+  await evaluate((vscode) => vscode.commands.executeCommand('editor.action.openLink'));
+  await activeTab(page, 'a b.md').waitFor();
+  const isShown = async () => (await textOf(evaluate)) === '# Notes' || undefined;
+  await waitFor('the text of the resource', 10_000, isShown);
+  rmSync(configuration);
 });
 
 ui.test('the name of a tool shows what its server says, as text', async (session) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { expandTemplate, readVariables } from '../../../../src/mcp/lists/uriTemplate.ts';
+import { expandTemplate, fillTemplate, readVariables } from '../../../src/base/uriTemplate.ts';
 
 const VALUES = {
   var: 'value',
@@ -64,4 +64,18 @@ it('variables are listed once, in order; those of a query are optional', () => {
     { name: 'c', required: false },
     { name: 'd', required: false },
   ]);
+});
+
+describe('filling in a template', () => {
+  it('leaves an address as it is', () =>
+    assert.equal(fillTemplate('a://b?c=%7B#d', { x: 1 }), 'a://b?c=%7B#d'));
+
+  it('takes values that are not text', () => {
+    assert.equal(fillTemplate('a://{b}/{c}{?d}', { b: 1, c: true }), 'a://1/true');
+  });
+
+  it('names the values that are missing', () => {
+    const message = 'a://{b}/{c}{?d} is a template. Give values in its arguments for: b, c.';
+    assert.throws(() => fillTemplate('a://{b}/{c}{?d}', { d: 'x' }), { message });
+  });
 });

@@ -53,6 +53,19 @@ export function expandTemplate(template: string, values: Readonly<Record<string,
   });
 }
 
+/** The URI that a template becomes. A plain URI stays as it is. Throws if required variables have no value. */
+export function fillTemplate(template: string, values: Readonly<Record<string, unknown>>): string {
+  const missing = readVariables(template).filter(
+    ({ name, required }) => required && !Object.hasOwn(values, name),
+  );
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(', ');
+    throw new Error(`${template} is a template. Give values in its arguments for: ${names}.`);
+  }
+  const texts = Object.entries(values).map(([name, value]) => [name, String(value)]);
+  return expandTemplate(template, Object.fromEntries(texts));
+}
+
 interface VariableSpec {
   readonly name: string;
   readonly maxChars?: number;
