@@ -9,6 +9,7 @@ const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const FILE_MODE = 0o600;
 const MAX_PENDING = 10_000;
 const MAX_NAME_CHARS = 200;
+const MAX_FILES = 100;
 
 export interface AuditFileOptions {
   readonly path: string;
@@ -76,8 +77,13 @@ export function auditLine(entry: AuditEntry, now: Date): string {
   // A query may contain secrets.
   const name = entry.name && shorten(kind === 'resource' ? entry.name.replace(/[?#].*$/s, '') : entry.name);
   const chat = entry.chat && shorten(entry.chat);
-  const about = { time: now.toISOString(), kind, server, name, chat, consent, outcome, ms };
-  return `${JSON.stringify({ ...about, argumentBytes, resultBytes, assets })}\n`;
+  const client = entry.client && shorten(entry.client);
+  const about = { time: now.toISOString(), kind, server, client, name, chat, consent, outcome, ms };
+  const files = entry.files
+    ?.slice(0, MAX_FILES)
+    .map((file) => ({ name: shorten(file.name), bytes: file.bytes }));
+  const more = entry.files && entry.files.length > MAX_FILES ? entry.files.length - MAX_FILES : undefined;
+  return `${JSON.stringify({ ...about, argumentBytes, resultBytes, assets, files, moreFiles: more })}\n`;
 }
 
 function shorten(text: string): string {

@@ -18,8 +18,9 @@ import {
   isAssetFileName,
   MAX_DEPTH,
 } from './entry.ts';
+import { statOf } from './fileMemory.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
-import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan, statOf } from './scan.ts';
+import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
 export interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
@@ -133,7 +134,9 @@ export class Catalog {
     const stats = await statPlace(file);
     if (!stats?.isFile()) return undefined;
     const mention = this.#memory.known(pathOf(place))?.mentions.get(asset);
-    return { entry: assetEntry({ chat, asset, mention }, stats), path: pathOf(file) };
+    const path = pathOf(file);
+    const saved = (await this.#memory.saved.read(dirname(path))).get(asset);
+    return { entry: assetEntry({ chat, asset, mention, saved }, stats), path };
   }
 }
 

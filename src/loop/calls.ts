@@ -198,10 +198,11 @@ export async function callTool(
     record(run, call, { outcome: 'cancelled' });
     return { ...STOPPED, error: NOT_SAVED };
   }
-  const { result, isFromTool } = answer;
+  const { result, isFromTool, isSent } = answer;
   const failure = !isFromTool && run.signal.aborted ? 'cancelled' : 'error';
   record(run, call, {
     consent: permission.consent,
+    files: isSent && permission.files?.files.length ? permission.files.files : undefined,
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
     ms: Date.now() - startedAtMs,
     ...sizesOf(result),
@@ -213,6 +214,8 @@ interface CallAnswer {
   readonly result: ToolResult;
   /** False when Filechat explains in the result why there is none from the tool. */
   readonly isFromTool: boolean;
+  /** The tool may have received its files. */
+  readonly isSent: boolean;
 }
 
 /**
@@ -224,24 +227,26 @@ async function sendCall(
   call: ToolCall,
   { files }: CallPermission,
 ): Promise<CallAnswer | undefined> {
+  let isSent = false;
   try {
     const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
-    if (!resolved.ok) return { result: problem(resolved.message), isFromTool: false };
+    if (!resolved.ok) return { result: problem(resolved.message), isFromTool: false, isSent };
     // The file on disk says that the call was sent before the server can see it.
     const isMarked = await document.edit((text) => markSent(text, call));
     if (!isMarked || !(await document.save())) return undefined;
     const sent = { ...call, arguments: resolved.arguments };
+    isSent = true;
     const result = await tools.callTool(sent, {
       assets: assets.beginResult(),
       signal,
       onProgress: (progress) => onProgress?.(call, progress),
       chat,
     });
-    return { result, isFromTool: true };
+    return { result, isFromTool: true, isSent };
   } catch (error) {
     const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
     log.warn(`${renderToolName(call)}: ${reason}`);
-    return { result: problem(reason), isFromTool: false };
+    return { result: problem(reason), isFromTool: false, isSent };
   }
 }
 

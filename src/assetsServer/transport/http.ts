@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly port: number;
   readonly token: string;
   readonly maxMessageBytes: number;
+  /** Follows the reason when a message is too long. */
+  readonly advice?: string;
 }
 
 /** Node sets both for requests to a server. */
@@ -42,7 +44,7 @@ export async function serveOverHttp(shared: Shared, options: HttpOptions) {
   http.listen(options.port, HOST);
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;
-  const guard: GuardOptions = { port, token: options.token, path: PATH };
+  const guard: GuardOptions = { ...options, port, path: PATH };
   http.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const refused = refuseRequest(request, guard);
     if (refused) writeRefusal(response, refused);
@@ -129,6 +131,8 @@ interface GuardOptions {
   readonly port: number;
   readonly token: string;
   readonly path: string;
+  readonly maxMessageBytes: number;
+  readonly advice?: string;
 }
 
 export interface RequestHead {
@@ -152,7 +156,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '
  */
 export function refuseRequest(
   { method = '', url = '', headers }: RequestHead,
-  { port, token, path }: GuardOptions,
+  { port, token, path, maxMessageBytes, advice = '' }: GuardOptions,
 ): HttpRefusal | undefined {
   if (!isOurHost(headers.host, port)) return refusal(403, 'This Host is not served here.');
   if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'This Origin may not send requests here.');
@@ -163,6 +167,8 @@ export function refuseRequest(
   if (url.split('?', 1)[0] !== path) return refusal(404, `Only ${path} is served here.`);
   if (!METHODS.has(method))
     return refusal(405, 'This method is not served here.', { allow: [...METHODS].join(', ') });
+  if (Number(headers['content-length'] ?? 0) > maxMessageBytes)
+    return refusal(413, `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd());
   return undefined;
 }
 

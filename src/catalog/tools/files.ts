@@ -10,9 +10,11 @@ import { textOutside } from '../../chat/format/textEdit.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { Catalog } from '../catalog.ts';
+import type { MediaKind } from '../contents.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddress } from '../entry.ts';
+import { statOf } from '../fileMemory.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { assetEntry, statOf } from '../scan.ts';
+import { assetEntry } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 
 /** The files that one chat can read: its own by name, those of other chats by address. */
@@ -82,9 +84,9 @@ export class ChatFiles {
     return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
   }
 
-  link(asset: string): Asset {
+  link(asset: string, kind: MediaKind): Asset {
     const { linkPrefix = ASSET_FOLDER } = this.#places;
-    return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };
+    return { kind, number: 1, path: `${linkPrefix}/${asset}` };
   }
 
   /** An unsaved chat links to its assets by absolute paths, as if it were beside them. */
