@@ -47,7 +47,9 @@ export async function serveOverHttp(shared: Shared, options: HttpOptions) {
   const guard: GuardOptions = { ...options, port, path: PATH };
   http.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const refused = refuseRequest(request, guard);
-    if (refused) writeRefusal(response, refused);
+    // A client that is still sending would not see the response, and this one has the token.
+    if (refused?.status === TOO_LARGE) request.resume().once('end', () => writeRefusal(response, refused));
+    else if (refused) writeRefusal(response, refused);
     else void answer(request as ServerRequest, response);
   });
   return {
@@ -147,6 +149,7 @@ interface HttpRefusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const TOO_LARGE = 413;
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -168,7 +171,7 @@ export function refuseRequest(
   if (!METHODS.has(method))
     return refusal(405, 'This method is not served here.', { allow: [...METHODS].join(', ') });
   if (Number(headers['content-length'] ?? 0) > maxMessageBytes)
-    return refusal(413, `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd());
+    return refusal(TOO_LARGE, `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd());
   return undefined;
 }
 
