@@ -21,7 +21,7 @@ export const USAGE = `Usage:
   below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
   An env value or header may be \${input:ID}, which is FILECHAT_INPUT_ID of the environment. FILE of --audit gets a
-  line for every call: when, with which consent, how large, and with what outcome, but no contents.
+  line for every call: time, permission, sizes, the files that the tool was given, and outcome, but no contents.
   models.json is { "models": { "NAME": { "provider": "…", "model": "…", "baseUrl": "…" } } }; NAME may also be
   provider/model, such as anthropic/MODEL. Keys are in the environment: FILECHAT_KEY_NAME, else ANTHROPIC_API_KEY,
   OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. Without any model a local Ollama or LM Studio is used, else the
