@@ -20,6 +20,7 @@ import {
 } from './entry.ts';
 import { statOf } from './fileMemory.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
+import type { SavedAssets } from './saved.ts';
 import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
 export interface CatalogOptions {
@@ -80,6 +81,11 @@ export class Catalog {
     const folder = place && (await folderBeside(place).catch(() => undefined));
     if (!folder) throw new CatalogRefusal(notFound(visibleLine(chat.slice(0, MAX_QUOTED_CHARS))));
     return pathOf(folder);
+  }
+
+  /** What clients said about the files that they saved in a `cmdassets/`, by its real path. */
+  savedIn(folder: string): Promise<SavedAssets> {
+    return this.#memory.saved.read(folder);
   }
 
   /** The id of a chat's file or a `cmdassets/`, which need not exist; undefined when no address can name it. */
