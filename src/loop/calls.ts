@@ -202,10 +202,10 @@ export async function callTool(
   const failure = !isFromTool && run.signal.aborted ? 'cancelled' : 'error';
   record(run, call, {
     consent: permission.consent,
-    files: isSent && permission.files?.files.length ? permission.files.files : undefined,
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
     ms: Date.now() - startedAtMs,
     ...sizesOf(result),
+    ...(isSent && filesGiven(permission)),
   });
   return writeResult(run, call, result);
 }
@@ -321,6 +321,10 @@ function errorOf({ isError, parts }: ToolResult): string | undefined {
   if (!isError && !isUnusable) return undefined;
   const text = parts.find((part) => part.kind === 'text')?.text;
   return found?.message ?? text ?? 'The tool reported an error.';
+}
+
+function filesGiven({ files }: CallPermission): Pick<AuditEntry, 'files'> {
+  return files && files.files.length > 0 ? { files: files.files } : {};
 }
 
 function sizesOf({ parts }: ToolResult): Pick<AuditEntry, 'resultBytes' | 'assets'> {
