@@ -79,13 +79,12 @@ export async function scan(
   const saved = await readSaved(walk, memory);
   const chatIds = new Set(chats.map(({ chat }) => chat));
   await eachFile(STATS_AT_ONCE, walk.assets, async ({ id, asset }, stats) => {
-    const { chat: owner, mention } = owners.get(id)?.get(asset) ?? {};
+    const owner = owners.get(id)?.get(asset);
     const record = saved.get(id)?.get(asset);
     const savedFor = record?.chat === undefined ? undefined : posix.join(posix.dirname(id), record.chat);
-    const isOfTool = mention !== undefined && mention.by !== 'other';
-    // A chat that only mentions a file does not take it from the chat for which it was saved.
-    const chat = savedFor !== undefined && !isOfTool && chatIds.has(savedFor) ? savedFor : (owner ?? id);
-    add(assets, assetEntry({ chat, asset, mention, saved: record }, stats), stats);
+    const isThere = savedFor !== undefined && chatIds.has(savedFor);
+    const chat = (isThere && !isOfTool(owner?.mention) ? savedFor : owner?.chat) ?? id;
+    add(assets, assetEntry({ chat, asset, mention: owner?.mention, saved: record }, stats), stats);
   });
   memory.keepOnly(new Set(walk.chats.map(({ path }) => path)));
   return {
@@ -94,6 +93,11 @@ export async function scan(
     folders: walk.folders,
     notes: [...walk.notes(), ...notes.sort()],
   };
+}
+
+/** A chat that only mentions a file does not take it from the chat for which it was saved. */
+function isOfTool(mention: Mention | undefined): boolean {
+  return mention !== undefined && mention.by !== 'other';
 }
 
 /** By the id of the `cmdassets/`. */
