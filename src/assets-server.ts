@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { AuditFile } from './assets/auditFile.ts';
 import { createShared, type Shared } from './assetsServer/shared.ts';
-import { serveOverHttp } from './assetsServer/transport/http.ts';
+import { type HttpOptions, serveOverHttp } from './assetsServer/transport/http.ts';
 import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import {
   readCommandLine,
@@ -40,23 +41,32 @@ async function serve(options: ServeOptions): Promise<void> {
   for (const folder of options.folders) checkFolder(folder);
   const stopped = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
-  const shared = createShared({ ...options, version: readVersion(), log: err });
-  const maxMessageBytes = Math.ceil(options.maxUploadBytes / 3) * 4 + MESSAGE_MARGIN_BYTES;
+  const audit = options.audit === undefined ? undefined : openAudit(options.audit);
+  const shared = createShared({ ...options, audit, version: readVersion(), log: err });
+  const limits = {
+    maxMessageBytes: Math.ceil(options.maxUploadBytes / 3) * 4 + MESSAGE_MARGIN_BYTES,
+    advice: `A file may have ${options.maxUploadBytes} bytes; --max-upload-bytes sets this limit.`,
+  };
   try {
     if (options.port === undefined) {
       const { stdin: input, stdout: output } = process;
-      await serveOverStdio(shared, { input, output, maxMessageBytes }, stopped.signal);
+      await serveOverStdio(shared, { input, output, ...limits }, stopped.signal);
     } else {
-      await listen(shared, { port: options.port, maxMessageBytes }, stopped.signal);
+      await listen(shared, { port: options.port, ...limits }, stopped.signal);
     }
   } finally {
     shared.watching.dispose();
+    await audit?.flush();
   }
+}
+
+function openAudit(path: string): AuditFile {
+  return new AuditFile({ path, onFailure: err });
 }
 
 async function listen(
   shared: Shared,
-  options: { readonly port: number; readonly maxMessageBytes: number },
+  options: Omit<HttpOptions, 'token'>,
   signal: AbortSignal,
 ): Promise<void> {
   const given = process.env[TOKEN_VARIABLE] || undefined;

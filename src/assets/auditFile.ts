@@ -2,13 +2,14 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
-import type { Audit, AuditEntry } from '../ports/tools.ts';
+import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
 import { renameOver } from './writeFile.ts';
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const FILE_MODE = 0o600;
 const MAX_PENDING = 10_000;
 const MAX_NAME_CHARS = 200;
+const MAX_FILES = 100;
 
 export interface AuditFileOptions {
   readonly path: string;
@@ -73,11 +74,32 @@ export class AuditFile implements Audit {
 export function auditLine(entry: AuditEntry, now: Date): string {
   const { kind, consent, outcome, ms, argumentBytes, resultBytes, assets } = entry;
   const server = shorten(entry.server);
-  // A query may contain secrets.
-  const name = entry.name && shorten(kind === 'resource' ? entry.name.replace(/[?#].*$/s, '') : entry.name);
+  const client = entry.client && shorten(entry.client);
+  const name = entry.name && shorten(kind === 'resource' ? withoutQuery(entry.name) : entry.name);
   const chat = entry.chat && shorten(entry.chat);
-  const about = { time: now.toISOString(), kind, server, name, chat, consent, outcome, ms };
-  return `${JSON.stringify({ ...about, argumentBytes, resultBytes, assets })}\n`;
+  const about = { time: now.toISOString(), kind, server, client, name, chat, consent, outcome, ms };
+  const sizes = { argumentBytes, resultBytes, assets, ...filesOf(entry) };
+  return `${JSON.stringify({ ...about, ...sizes })}\n`;
+}
+
+function filesOf({ files }: AuditEntry): {
+  readonly files?: readonly AuditedFile[];
+  readonly moreFiles?: number;
+} {
+  if (!files) return {};
+  const named = files.slice(0, MAX_FILES).map(({ name, bytes }) => ({
+    name: shorten(ADDRESS.test(name) ? withoutQuery(name) : name),
+    bytes,
+  }));
+  const more = files.length - named.length;
+  return { files: named, ...(more > 0 && { moreFiles: more }) };
+}
+
+const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
+
+/** A query may contain secrets. */
+function withoutQuery(address: string): string {
+  return address.replace(/[?#].*$/s, '');
 }
 
 function shorten(text: string): string {

@@ -7,7 +7,7 @@ import {
   type ReadResourceResult,
   type Resource,
 } from '@modelcontextprotocol/server';
-import type { Catalog } from '../catalog/catalog.ts';
+import { field } from '../base/json.ts';
 import {
   ASSET_TEMPLATE,
   CHAT_TEMPLATE,
@@ -16,9 +16,12 @@ import {
   entryMeta,
   entryTitle,
   type FoundEntry,
+  type ReadThresholds,
 } from '../catalog/entry.ts';
 import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
+import type { AuditedFile } from '../ports/tools.ts';
+import { clientOf, recorded } from './access.ts';
 import type { Follower } from './follower.ts';
 import { answering, type Shared } from './shared.ts';
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
@@ -40,20 +43,30 @@ const TEMPLATES = [
   },
 ];
 
-export function offerResources({ server }: McpServer, shared: Shared, follower: Follower): void {
+export function offerResources(mcp: McpServer, shared: Shared, follower: Follower): void {
+  const { server } = mcp;
   const { catalog } = shared;
   server.registerCapabilities({ resources: { listChanged: true, subscribe: true } });
   server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
     answering(shared, { signal }, async () => {
       // A list is only sent once its changes are watched.
       if (follower.isFollowing) await follower.start();
-      return listPage(catalog, params?.cursor, signal);
+      return listPage(shared, params?.cursor, signal);
     }),
   );
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
-  server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
-    answering(shared, { uri, signal }, async () => readWhole(await findByUri(catalog, uri), uri)),
-  );
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) => {
+    const { signal } = context.mcpReq;
+    const access = {
+      kind: 'resource',
+      name: uri,
+      client: clientOf(mcp, context),
+      asked: uri,
+      signal,
+    } as const;
+    const read = async () => readWhole(await findByUri(catalog, uri), uri, shared);
+    return recorded(shared, access, () => answering(shared, { uri, signal }, read), filesOf);
+  });
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }, { mcpReq: { signal } }) =>
     answering(shared, { uri, signal }, async () => {
       const { entry } = await findByUri(catalog, uri);
@@ -68,22 +81,33 @@ export function offerResources({ server }: McpServer, shared: Shared, follower: 
 }
 
 async function listPage(
-  catalog: Catalog,
+  { catalog, thresholds }: Shared,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ListResourcesResult> {
   const { entries } = await catalog.snapshot(signal);
   const { page, nextCursor } = pageOf(entries, cursor);
-  return { resources: page.map(resourceOf), ...(nextCursor === undefined ? {} : { nextCursor }) };
+  return {
+    resources: page.map((entry) => resourceOf(entry, thresholds)),
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+  };
 }
 
-async function readWhole(found: FoundEntry, uri: string): Promise<ReadResourceResult> {
+async function readWhole(
+  found: FoundEntry,
+  uri: string,
+  { thresholds }: Shared,
+): Promise<ReadResourceResult> {
   if (found.entry.size > MAX_CONTENTS_BYTES) throw tooLarge(uri, found.entry.size);
   const window = await readWindow(found, { maxBytes: MAX_CONTENTS_BYTES });
-  const contents = contentsOf(window, uri, found.entry);
+  const contents = contentsOf(window, { uri, changed: found.entry.changed, thresholds });
   if (window.nextStart !== undefined || !fitsInMessage(contents, window))
     throw tooLarge(uri, window.totalBytes);
   return { contents: [contents] };
+}
+
+function filesOf({ contents }: ReadResourceResult): readonly AuditedFile[] {
+  return contents.map(({ uri, _meta }) => ({ name: uri, bytes: Number(field(_meta, 'size')) }));
 }
 
 function tooLarge(uri: string, size: number): ProtocolError {
@@ -94,16 +118,16 @@ function tooLarge(uri: string, size: number): ProtocolError {
   );
 }
 
-function resourceOf(entry: Entry): Resource {
+function resourceOf(entry: Entry, thresholds: ReadThresholds): Resource {
   return {
     uri: entry.uri,
     name: entry.kind === 'chat' ? entry.chat : entry.asset,
     title: entryTitle(entry),
-    description: describeEntry(entry),
+    description: describeEntry(entry, thresholds),
     mimeType: entry.mimeType,
     size: entry.size,
     annotations: { lastModified: entry.changed.toISOString() },
-    _meta: entryMeta(entry),
+    _meta: entryMeta(entry, thresholds),
   };
 }
 

@@ -1,13 +1,15 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import { SERVER_NAME } from './access.ts';
 import { Follower } from './follower.ts';
 import { offerCompletions, offerResources } from './resources.ts';
 import type { Shared } from './shared.ts';
 import { offerTools } from './tools.ts';
 
 const INSTRUCTIONS =
-  'This server has somebody’s chats and the files that tools returned in them, each with an address filechat://… that stays good. ' +
-  'Find them with list_assets and search_chats, and look at size and estimatedTokens before you read: what is not autoReadSafe is better read in windows with read_asset, from nextStart to nextStart. ' +
-  'save_asset puts a file beside a chat and gives the link for it; it never changes what a chat says.';
+  'This server has a user’s chats and the files that tools returned in them. Each has a stable address filechat://…. ' +
+  'Find them with list_assets and search_chats. read_asset returns images and audio whole, and other files in windows: continue from nextStart. ' +
+  'Check size and estimatedTokens before you read a file that is not autoReadSafe. ' +
+  'save_asset saves a file beside a chat and returns a link for it; it never changes a chat.';
 
 /** The SDK creates one per connection, and one per request for modern clients over HTTP. */
 export function createServer(
@@ -15,7 +17,7 @@ export function createServer(
   era: 'legacy' | 'modern',
 ): { readonly server: McpServer; readonly follower: Follower } {
   const server = new McpServer(
-    { name: 'filechat-assets', title: 'Filechat: chats and their files', version: shared.version },
+    { name: SERVER_NAME, title: 'Filechat: chats and their files', version: shared.version },
     { instructions: INSTRUCTIONS },
   );
   const follower = new Follower(server, shared, era);

@@ -6,10 +6,11 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
-import { CatalogRefusal } from '../catalog/entry.ts';
+import { CatalogRefusal, type ReadThresholds } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
 import { inputSchema, SERVER_SPECS } from '../catalog/specs.ts';
 import { Watching } from '../catalog/watch.ts';
+import type { Audit } from '../ports/tools.ts';
 import type { ServeOptions } from './usage.ts';
 
 /** Shared by all connections of a server. */
@@ -18,6 +19,10 @@ export interface Shared {
   readonly watching: Watching;
   readonly tools: readonly Tool[];
   readonly version: string;
+  /** The largest image or audio that is returned as such content. */
+  readonly maxMediaBytes: number;
+  readonly thresholds: ReadThresholds;
+  readonly audit?: Audit | undefined;
   /** Undefined when the server is read-only. */
   readonly uploads?: UploadLimits | undefined;
   readonly stores: UploadStores;
@@ -25,8 +30,10 @@ export interface Shared {
   readonly log: (message: string) => void;
 }
 
-export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 'version' | 'log'>): Shared {
-  const { folders, readOnly, maxUploadBytes, allowedTypes, version, log } = options;
+export function createShared(
+  options: Omit<ServeOptions, 'port' | 'audit'> & Pick<Shared, 'version' | 'log' | 'audit'>,
+): Shared {
+  const { folders, readOnly, maxUploadBytes, allowedTypes, maxMediaBytes, version, audit, log } = options;
   const catalog = new Catalog({ folders });
   const allowedMimeTypes = allowedTypes.length === 0 ? ['*/*'] : allowedTypes;
   return {
@@ -34,6 +41,9 @@ export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 
     watching: new Watching(catalog, { onNote: log }),
     tools: listTools(readOnly),
     version,
+    maxMediaBytes,
+    thresholds: options,
+    audit,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
     stores: new UploadStores(),
     log,

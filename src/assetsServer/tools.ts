@@ -6,12 +6,21 @@ import {
   ProtocolErrorCode,
   type TextResourceContents,
 } from '@modelcontextprotocol/server';
+import { field } from '../base/json.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { CatalogRefusal, type Entry, entryMeta, type FoundEntry, readAddress } from '../catalog/entry.ts';
+import { type FileContents, readContents } from '../catalog/contents.ts';
+import {
+  CatalogRefusal,
+  type Entry,
+  entryMeta,
+  type FoundEntry,
+  type ReadThresholds,
+  readAddress,
+} from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
-import { readArguments, SERVER_SPECS, type ToolName } from '../catalog/specs.ts';
+import { type ReadAs, readArguments, SERVER_SPECS, SERVER_WINDOW, type ToolName } from '../catalog/specs.ts';
 import {
   listOutput,
   listText,
@@ -21,57 +30,91 @@ import {
   saveText,
   searchText,
 } from '../catalog/tools/texts.ts';
-import { type FileWindow, readWindow } from '../catalog/windows.ts';
+import type { FileWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/bytes.ts';
+import type { AuditedFile } from '../ports/tools.ts';
+import { clientOf, recorded } from './access.ts';
 import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
 
+interface ToolRequest {
+  readonly signal: AbortSignal;
+  readonly client: string | undefined;
+}
+
 const CALLS: Readonly<
-  Record<ToolName, (given: unknown, shared: Shared, signal: AbortSignal) => Promise<CallToolResult>>
+  Record<ToolName, (given: unknown, shared: Shared, request: ToolRequest) => Promise<CallToolResult>>
 > = {
-  list_assets: async (given, { catalog }, signal) => {
+  list_assets: async (given, { catalog, thresholds }, { signal }) => {
     const query = readArguments(SERVER_SPECS.list_assets, given);
-    const output = listOutput(await listAssets(catalog, query, signal));
+    const output = listOutput(await listAssets(catalog, query, signal), thresholds);
     return result(listText(output), output);
   },
-  read_asset: async (given, { catalog }) => {
+  read_asset: async (given, { catalog, maxMediaBytes, thresholds }) => {
     const { uri, ...request } = readArguments(SERVER_SPECS.read_asset, given);
     const found = await findReadable(catalog, uri);
-    const window = await readWindow(found, request);
-    const output = readOutput(found.entry, window);
-    const resource = contentsOf(window, found.entry.uri, found.entry);
-    if (!fitsInMessage(resource, window))
-      throw new CatalogRefusal('These bytes are too many for one message. Ask for fewer with maxBytes.');
-    return result(readText(output), output, { type: 'resource', resource });
+    const { defaultBytes } = SERVER_WINDOW;
+    const contents = await readContents(found, request, { defaultBytes, maxMediaBytes });
+    const output = readOutput(found.entry, contents, thresholds);
+    return result(
+      readText(output),
+      output,
+      ...blocksOf(contents, found.entry, { as: request.as, thresholds }),
+    );
   },
-  search_chats: async (given, { catalog }, signal) => {
+  search_chats: async (given, { catalog }, { signal }) => {
     const query = readArguments(SERVER_SPECS.search_chats, given);
     const output = await searchChats(catalog, query, signal);
     return result(searchText(output), output);
   },
-  save_asset: async (given, { catalog, uploads, stores }) => {
+  save_asset: async (given, { catalog, uploads, stores, thresholds }, { client }) => {
     if (!uploads)
       throw new CatalogRefusal('Nothing can be saved here: this server was started with --read-only.');
     const upload = readArguments(SERVER_SPECS.save_asset, given);
-    const output = saveOutput(await saveAsset(catalog, upload, uploads, stores));
+    const output = saveOutput(
+      await saveAsset(catalog, upload, { ...uploads, by: client }, stores),
+      thresholds,
+    );
     return result(saveText(output), output);
   },
 };
 
-export function offerTools({ server }: McpServer, shared: Shared): void {
+export function offerTools(mcp: McpServer, shared: Shared): void {
+  const { server } = mcp;
   server.registerCapabilities({ tools: {} });
   server.setRequestHandler('tools/list', () => ({ tools: [...shared.tools] }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
-    const { name } = params;
+  server.setRequestHandler('tools/call', async ({ params }, context): Promise<CallToolResult> => {
+    const { name, arguments: given } = params;
     if (!isToolName(name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool “${name}” here.`);
-    try {
-      return await CALLS[name](params.arguments, shared, mcpReq.signal);
-    } catch (error) {
-      if (error instanceof CatalogRefusal) return failed(error.message);
-      if (!mcpReq.signal.aborted) logError(shared, error);
-      return failed(INTERNAL_ERROR);
-    }
+    const { signal } = context.mcpReq;
+    const client = clientOf(mcp, context);
+    const asked = field(given, 'uri') ?? field(given, 'name');
+    const access = { kind: 'call', name, client, asked, signal } as const;
+    return recorded(shared, access, () => answer(name, given, shared, { signal, client }), filesOf);
   });
+}
+
+async function answer(
+  name: ToolName,
+  given: unknown,
+  shared: Shared,
+  request: ToolRequest,
+): Promise<CallToolResult> {
+  try {
+    return await CALLS[name](given, shared, request);
+  } catch (error) {
+    if (error instanceof CatalogRefusal) return failed(error.message);
+    if (!request.signal.aborted) logError(shared, error);
+    return failed(INTERNAL_ERROR);
+  }
+}
+
+/** Only the results of read_asset and save_asset have an address. */
+function filesOf({ structuredContent: output }: CallToolResult): readonly AuditedFile[] | undefined {
+  const uri = field(output, 'uri');
+  return typeof uri === 'string'
+    ? [{ name: uri, bytes: Number(field(output, 'byteCount') ?? field(output, 'size')) }]
+    : undefined;
 }
 
 function isToolName(name: string): name is ToolName {
@@ -88,6 +131,23 @@ function result(
 
 function failed(reason: string): CallToolResult {
   return { content: [{ type: 'text', text: reason }], isError: true };
+}
+
+function blocksOf(
+  { body, ...about }: FileContents,
+  entry: Entry,
+  { as, thresholds }: { readonly as: ReadAs | undefined; readonly thresholds: ReadThresholds },
+): CallToolResult['content'] {
+  if (body.kind === 'none') return [];
+  if (body.kind === 'image' || body.kind === 'audio')
+    return [{ type: body.kind, data: bufferToBase64(body.bytes), mimeType: about.mimeType }];
+  const window = { ...about, body };
+  const resource = contentsOf(window, { uri: entry.uri, changed: entry.changed, thresholds });
+  if (!fitsInMessage(resource, window))
+    throw new CatalogRefusal('These bytes are too many for one message. Ask for fewer with maxBytes.');
+  return as === 'text' && body.kind === 'text'
+    ? [{ type: 'text', text: body.text }]
+    : [{ type: 'resource', resource }];
 }
 
 const BY_NAME = /^asset:(?:\/\/)?(.*)$/is;
@@ -117,10 +177,9 @@ export async function findReadable(catalog: Catalog, uri: string): Promise<Found
 /** Uses the requested address, which may differ from the one in lists. */
 export function contentsOf(
   { mimeType, totalBytes, body }: FileWindow,
-  uri: string,
-  { changed }: Entry,
+  { uri, changed, thresholds }: Pick<Entry, 'uri' | 'changed'> & Pick<Shared, 'thresholds'>,
 ): TextResourceContents | BlobResourceContents {
-  const about = { uri, mimeType, _meta: entryMeta({ mimeType, size: totalBytes, changed }) };
+  const about = { uri, mimeType, _meta: entryMeta({ mimeType, size: totalBytes, changed }, thresholds) };
   return body.kind === 'text'
     ? { ...about, text: body.text }
     : { ...about, blob: bufferToBase64(body.bytes) };

@@ -1,21 +1,30 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
+import { DEFAULT_MEDIA_BYTES } from '../catalog/contents.ts';
+import { READ_THRESHOLDS, type ReadThresholds } from '../catalog/entry.ts';
 
 export const DEFAULT_UPLOAD_BYTES = 50 * 1024 * 1024;
 /** An upload is one base64 string, and strings are limited to half a gigabyte. */
 export const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
+/** As base64 it must fit in a message, see `MAX_CONTENTS_BYTES`. */
+export const MAX_MEDIA_BYTES = 7 * 1024 * 1024;
 export const TOKEN_VARIABLE = 'FILECHAT_ASSETS_TOKEN';
 
 export const USAGE = `Usage:
-  filechat-assets [--read-only] [--http [PORT]] [--max-upload-bytes N] [--allow-type TYPE]… FOLDER…
+  filechat-assets [OPTION]… FOLDER…
       Serves the chats below the folders, and the files in their cmdassets/, to an MCP client.
 
-  --read-only           Nothing can be saved.
-  --http [PORT]         Listens on http://127.0.0.1:PORT/mcp instead of talking over stdin and stdout; without PORT
-                        on a free one. Clients need the token in ${TOKEN_VARIABLE}; without that variable a
-                        new token is made and written to stderr with the address.
-  --max-upload-bytes N  The largest file that can be saved: ${DEFAULT_UPLOAD_BYTES} unless told, ${MAX_UPLOAD_BYTES} at most.
-  --allow-type TYPE     Only files of this type can be saved, such as image/* or application/pdf. May be repeated.
+  --read-only           Clients cannot save files.
+  --http [PORT]         Listens on http://127.0.0.1:PORT/mcp instead of stdin and stdout; without PORT, on a free
+                        port. Clients need the token in ${TOKEN_VARIABLE}; without that variable, a new
+                        token is created and written to stderr with the address.
+  --max-upload-bytes N  The largest file that clients can save. Default ${DEFAULT_UPLOAD_BYTES}, at most ${MAX_UPLOAD_BYTES}.
+  --allow-type TYPE     Clients can save only files of this type, such as image/* or application/pdf. Repeatable.
+  --max-media-bytes N   The largest image or audio that read_asset returns whole, as an image or audio block.
+                        Default ${DEFAULT_MEDIA_BYTES}, at most ${MAX_MEDIA_BYTES}.
+  --max-inline-bytes N  Files with more bytes are marked as large. Default ${READ_THRESHOLDS.maxInlineBytes}.
+  --max-tokens N        Files with more estimated tokens are marked as large. Default ${READ_THRESHOLDS.maxTokens}.
+  --audit FILE          Appends a line of JSON to FILE for each request: time, client, file, bytes and outcome.
   --help, --version
 
   Exit status: 0 ended by the client or a signal, 1 failed (the reason is on stderr), 2 wrong usage.
@@ -26,12 +35,15 @@ export type CommandLine =
   | { readonly kind: 'version' }
   | ({ readonly kind: 'serve' } & ServeOptions);
 
-export interface ServeOptions {
+export interface ServeOptions extends ReadThresholds {
   readonly folders: readonly string[];
   readonly readOnly: boolean;
   readonly maxUploadBytes: number;
   /** Empty for all types. */
   readonly allowedTypes: readonly string[];
+  readonly maxMediaBytes: number;
+  /** The path of the audit log. */
+  readonly audit?: string;
   /** 0 for any free port; undefined for stdio. */
   readonly port?: number;
 }
@@ -43,6 +55,10 @@ const OPTIONS = {
   http: { type: 'string' },
   'max-upload-bytes': { type: 'string' },
   'allow-type': { type: 'string', multiple: true },
+  'max-media-bytes': { type: 'string' },
+  'max-inline-bytes': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  audit: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -52,12 +68,18 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   if (values.help) return { kind: 'help' };
   if (values.version) return { kind: 'version' };
   if (positionals.length === 0) throw new UsageError('Say which folders to serve.');
+  const number = (name: NumberOption, standard: number, most = Number.MAX_SAFE_INTEGER) =>
+    readNumber(name, values[name], standard, most);
   return {
     kind: 'serve',
     folders: positionals,
     readOnly: values['read-only'] ?? false,
-    maxUploadBytes: readBytes(values['max-upload-bytes']),
+    maxUploadBytes: number('max-upload-bytes', DEFAULT_UPLOAD_BYTES, MAX_UPLOAD_BYTES),
     allowedTypes: (values['allow-type'] ?? []).map(readType),
+    maxMediaBytes: number('max-media-bytes', DEFAULT_MEDIA_BYTES, MAX_MEDIA_BYTES),
+    maxInlineBytes: number('max-inline-bytes', READ_THRESHOLDS.maxInlineBytes),
+    maxTokens: number('max-tokens', READ_THRESHOLDS.maxTokens),
+    ...(values.audit === undefined ? {} : { audit: readPath(values.audit) }),
     ...(values.http === undefined ? {} : { port: readPort(values.http) }),
   };
 }
@@ -87,12 +109,19 @@ function readPort(text: string): number {
   return port;
 }
 
-function readBytes(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_UPLOAD_BYTES;
-  const bytes = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || bytes > MAX_UPLOAD_BYTES)
-    throw new UsageError(`--max-upload-bytes must be a number from 1 to ${MAX_UPLOAD_BYTES}, not “${text}”.`);
-  return bytes;
+type NumberOption = 'max-upload-bytes' | 'max-media-bytes' | 'max-inline-bytes' | 'max-tokens';
+
+function readNumber(name: NumberOption, text: string | undefined, standard: number, most: number): number {
+  if (text === undefined) return standard;
+  const value = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || value > most)
+    throw new UsageError(`--${name} must be a number from 1 to ${most}, not “${text}”.`);
+  return value;
+}
+
+function readPath(text: string): string {
+  if (text === '') throw new UsageError('--audit must be the path of a file.');
+  return text;
 }
 
 function readType(text: string): string {

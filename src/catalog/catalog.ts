@@ -18,8 +18,10 @@ import {
   isAssetFileName,
   MAX_DEPTH,
 } from './entry.ts';
+import { statOf } from './fileMemory.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
-import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan, statOf } from './scan.ts';
+import type { SavedAssets } from './saved.ts';
+import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
 export interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
@@ -81,6 +83,11 @@ export class Catalog {
     return pathOf(folder);
   }
 
+  /** What clients said about the files that they saved in a `cmdassets/`, by its real path. */
+  savedIn(folder: string): Promise<SavedAssets> {
+    return this.#memory.saved.read(folder);
+  }
+
   /** The id of a chat's file or a `cmdassets/`, which need not exist; undefined when no address can name it. */
   async idOf(path: string): Promise<ChatId | undefined> {
     const { roots } = await realRoots(this.#given);
@@ -133,7 +140,9 @@ export class Catalog {
     const stats = await statPlace(file);
     if (!stats?.isFile()) return undefined;
     const mention = this.#memory.known(pathOf(place))?.mentions.get(asset);
-    return { entry: assetEntry({ chat, asset, mention }, stats), path: pathOf(file) };
+    const path = pathOf(file);
+    const saved = (await this.#memory.saved.read(dirname(path))).get(asset);
+    return { entry: assetEntry({ chat, asset, mention, saved }, stats), path };
   }
 }
 

@@ -37,6 +37,8 @@ export interface AssetEntry extends Listed {
   readonly name?: string;
   /** The tool that returned it, as `server.tool`. */
   readonly tool?: string;
+  /** The client that saved it: `claude-ai 1.2.0`. */
+  readonly savedBy?: string;
 }
 
 export type Entry = ChatEntry | AssetEntry;
@@ -50,24 +52,35 @@ export interface FoundEntry {
 /** A failure with a message for the client. The message contains no paths. */
 export class CatalogRefusal extends Error {}
 
-const AUTO_READ_BYTES = 1024 * 1024;
-const AUTO_READ_TOKENS = 10_000;
+/** What is larger than either of these is not `autoReadSafe`. */
+export interface ReadThresholds {
+  readonly maxInlineBytes: number;
+  readonly maxTokens: number;
+}
+
+export const READ_THRESHOLDS: ReadThresholds = { maxInlineBytes: 1024 * 1024, maxTokens: 10_000 };
 
 /** `autoReadSafe`: small enough to read without asking. */
-export function readingCost(file: { readonly mimeType: string; readonly size: number }) {
+export function readingCost(
+  file: { readonly mimeType: string; readonly size: number },
+  { maxInlineBytes, maxTokens }: ReadThresholds = READ_THRESHOLDS,
+) {
   const estimatedTokens = estimateReading(file);
-  const autoReadSafe = file.size <= AUTO_READ_BYTES && estimatedTokens <= AUTO_READ_TOKENS;
+  const autoReadSafe = file.size <= maxInlineBytes && estimatedTokens <= maxTokens;
   return { estimatedTokens, autoReadSafe, largeFileWarning: !autoReadSafe };
 }
 
-export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>) {
+export function entryMeta(
+  entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>,
+  thresholds: ReadThresholds = READ_THRESHOLDS,
+) {
   const { size, mimeType, changed } = entry;
-  return { size, mimeType, lastModified: changed.toISOString(), ...readingCost(entry) };
+  return { size, mimeType, lastModified: changed.toISOString(), ...readingCost(entry, thresholds) };
 }
 
 /** “PNG image, 12.3 KB, about 400 tokens. Returned by charts.bar in notes/sales.chat.md.” */
-export function describeEntry(entry: Entry): string {
-  const { estimatedTokens, largeFileWarning } = readingCost(entry);
+export function describeEntry(entry: Entry, thresholds: ReadThresholds = READ_THRESHOLDS): string {
+  const { estimatedTokens, largeFileWarning } = readingCost(entry, thresholds);
   const tokens = `about ${estimatedTokens.toLocaleString('en-US')} tokens`;
   const what = `${entry.kind === 'chat' ? 'Chat' : describeType(entry)}, ${describeSize(entry.size)}`;
   const facts = largeFileWarning ? what : `${what}, ${tokens}`;
@@ -107,10 +120,11 @@ function describeType({ mimeType }: AssetEntry): string {
 }
 
 /** Paths and tool names are untrusted text. */
-function describeOrigin({ chat, tool }: AssetEntry): string {
+function describeOrigin({ chat, tool, savedBy }: AssetEntry): string {
   const place = visibleLine(chat);
-  if (!chat.endsWith('.chat.md')) return `In ${place}; no chat mentions it.`;
-  return tool === undefined ? `Of ${place}.` : `Returned by ${visibleLine(tool)} in ${place}.`;
+  if (tool !== undefined) return `Returned by ${visibleLine(tool)} in ${place}.`;
+  if (savedBy !== undefined) return `Saved by ${visibleLine(savedBy)} in ${place}.`;
+  return chat.endsWith(CHAT_ENDING) ? `Of ${place}.` : `In ${place}; no chat mentions it.`;
 }
 
 export const ASSET_TEMPLATE = 'filechat://{chat}/{asset}';

@@ -92,8 +92,8 @@ function filterOf({ chat, filter = '', kind, mimeType }: AssetQuery): (entry: As
 }
 
 function hasWords(entry: AssetEntry, words: readonly string[]): boolean {
-  const { asset, mimeType, tool = '', chat } = entry;
-  const text = foldCase([entryTitle(entry), asset, mimeType, tool, chat].join('\n'));
+  const { asset, mimeType, tool = '', savedBy = '', chat } = entry;
+  const text = foldCase([entryTitle(entry), asset, mimeType, tool, savedBy, chat].join('\n'));
   return words.every((word) => text.includes(word));
 }
 

@@ -8,6 +8,8 @@ import { parseChat } from '../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';
 import { chatTitle } from '../chat/outline/title.ts';
 import { isAssetFileName } from './entry.ts';
+import { FileMemory } from './fileMemory.ts';
+import { SavedMemory } from './saved.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
@@ -27,48 +29,31 @@ export type ReadText = (path: string) => Promise<string>;
 /** Longer chats are not parsed. */
 export const MAX_CHAT_BYTES = 20_000_000;
 
-interface Kept {
-  readonly version: string;
-  /** False when another write might leave time and size unchanged. */
-  readonly isSettled: boolean;
-  readonly chat: ReadChat;
-}
-
 /** Parses each version of a chat once. */
 export class ChatMemory {
+  readonly saved = new SavedMemory();
   readonly #read: ReadText;
-  readonly #kept = new Map<string, Kept>();
+  readonly #chats = new FileMemory<ReadChat>();
 
   constructor(read: ReadText = async (path) => new TextDecoder().decode(await readChatBytes(path))) {
     this.#read = read;
   }
 
-  async read(path: string, stats: Stats): Promise<ReadChat> {
-    const known = this.#kept.get(path);
-    const version = versionOf(stats);
-    if (known?.version === version && known.isSettled) return known.chat;
-    const isSettled = Date.now() - stats.mtimeMs > SETTLED_MS;
-    const text = await this.#read(path);
-    const chat = { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
-    this.#kept.set(path, { version, isSettled, chat });
-    return chat;
+  read(path: string, stats: Stats): Promise<ReadChat> {
+    return this.#chats.read(path, stats, async () => {
+      const text = await this.#read(path);
+      return { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
+    });
   }
 
   /** The version that was read last, which may be outdated. */
   known(path: string): ReadChat | undefined {
-    return this.#kept.get(path)?.chat;
+    return this.#chats.known(path);
   }
 
   keepOnly(paths: ReadonlySet<string>): void {
-    for (const path of this.#kept.keys()) if (!paths.has(path)) this.#kept.delete(path);
+    this.#chats.keepOnly(paths);
   }
-}
-
-/** Some file systems store times in steps of two seconds. */
-const SETTLED_MS = 2_000;
-
-export function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
 /** Enough for the front matter and the first question. */

@@ -1,4 +1,4 @@
-import { posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { FolderAssets } from '../assets/store.ts';
 import { decodeBase64, isSurelyLarger } from '../base/base64.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
@@ -8,7 +8,8 @@ import { detectMediaType, sniffBytes } from '../media/sniff.ts';
 import { isAllowedType, isTextType, listTypes, type MediaType, mediaByExtension } from '../media/table.ts';
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 import type { Catalog } from './catalog.ts';
-import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
+import { type AssetEntry, CatalogRefusal, CHAT_ENDING, type ChatId } from './entry.ts';
+import { recordSaved, SAVED_FILE } from './saved.ts';
 import type { Upload } from './specs.ts';
 
 export interface UploadLimits {
@@ -20,6 +21,13 @@ export interface SavedUpload {
   readonly entry: AssetEntry;
   /** A link for the chat: `[quarterly.pdf](cmdassets/…)`. */
   readonly markdown: string;
+  /** What went wrong although the file was saved. */
+  readonly notes?: readonly string[];
+}
+
+export interface UploadOptions extends UploadLimits {
+  /** The name and version of the client. */
+  readonly by?: string | undefined;
 }
 
 /** Keeps one store per folder, because a store remembers the contents of its folder. */
@@ -37,24 +45,41 @@ export class UploadStores {
 export async function saveAsset(
   catalog: Catalog,
   upload: Upload,
-  limits: UploadLimits,
+  options: UploadOptions,
   stores: UploadStores,
 ): Promise<SavedUpload> {
   const { name } = upload;
   const problem = checkUploadName(name);
   if (problem !== undefined) throw new CatalogRefusal(`The file name is invalid: ${problem}.`);
-  const { bytes, declared } = readUpload(upload, limits);
+  const { bytes, declared } = readUpload(upload, options);
   const { kind, extension, types } = await judge(upload, bytes, declared);
-  checkType(types[0], limits);
+  checkType(types[0], options);
   const chat = upload.chat ?? onlyFolder(catalog);
   const folder = await catalog.folderOf(chat);
   const { path } = await stores.save(folder, { kind, extension, bytes }).catch((error: unknown) => {
     throw new CatalogRefusal(unsaved(name, folder, error));
   });
-  const { entry } = await catalog.find({ kind: 'asset', chat, asset: posix.basename(path) });
+  const asset = posix.basename(path);
+  const notes = await remember(folder, asset, { name, chat, by: options.by });
+  const { entry } = await catalog.find({ kind: 'asset', chat, asset });
   if (entry.kind !== 'asset') throw new TypeError('the catalog found a chat in place of an asset');
   const markdown = renderFileLink({ label: name, target: path, isImage: kind === 'image' });
-  return { entry: { ...entry, name }, markdown };
+  return { entry: { ...entry, name }, markdown, ...notes };
+}
+
+/** The file is saved in any case; only its name and chat may be lost. */
+async function remember(
+  folder: string,
+  asset: string,
+  { name, chat, by }: { readonly name: string; readonly chat: ChatId; readonly by: string | undefined },
+): Promise<Pick<SavedUpload, 'notes'>> {
+  const own = chat.endsWith(CHAT_ENDING) ? posix.basename(chat) : undefined;
+  try {
+    await recordSaved(join(folder, ASSET_FOLDER), asset, { name, chat: own, by });
+    return {};
+  } catch {
+    return { notes: [`${ASSET_FOLDER}/${SAVED_FILE} could not be written, so lists do not show this name.`] };
+  }
 }
 
 function readUpload(
@@ -82,7 +107,7 @@ function readUpload(
 
 function tooLarge(name: string, maxBytes: number): CatalogRefusal {
   return new CatalogRefusal(
-    `${name} was not saved: it is larger than the limit of ${describeSize(maxBytes)} (${maxBytes} bytes).`,
+    `${name} was not saved: it is larger than the limit of ${describeSize(maxBytes)} (${maxBytes} bytes). The server’s option --max-upload-bytes sets this limit.`,
   );
 }
 

@@ -1,8 +1,9 @@
-import { type Dirent, lstat, type Stats } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { toReadError } from '../assets/confined.ts';
 import { mapConcurrently } from '../base/async.ts';
+import { defined } from '../base/json.ts';
 import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
@@ -18,14 +19,9 @@ import {
   isAssetFileName,
   MAX_DEPTH,
 } from './entry.ts';
-import {
-  type ChatMemory,
-  comesBefore,
-  MAX_CHAT_BYTES,
-  type Mention,
-  type ReadChat,
-  versionOf,
-} from './mentions.ts';
+import { statOf, versionOf } from './fileMemory.ts';
+import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, type ReadChat } from './mentions.ts';
+import { SAVED_FILE, type SavedAsset, type SavedAssets } from './saved.ts';
 
 /** A real path, and the first part of the ids below it. */
 export interface Root {
@@ -80,9 +76,15 @@ export async function scan(
     for (const [asset, mention] of mentions) claim(owners, id, asset, mention);
     add(chats, chatEntry(id, stats, title), stats);
   });
+  const saved = await readSaved(walk, memory);
+  const chatIds = new Set(chats.map(({ chat }) => chat));
   await eachFile(STATS_AT_ONCE, walk.assets, async ({ id, asset }, stats) => {
-    const { chat = id, mention } = owners.get(id)?.get(asset) ?? {};
-    add(assets, assetEntry({ chat, asset, mention }, stats), stats);
+    const owner = owners.get(id)?.get(asset);
+    const record = saved.get(id)?.get(asset);
+    const savedFor = record?.chat === undefined ? undefined : posix.join(posix.dirname(id), record.chat);
+    const isThere = savedFor !== undefined && chatIds.has(savedFor);
+    const chat = (isThere && !isOfTool(owner?.mention) ? savedFor : owner?.chat) ?? id;
+    add(assets, assetEntry({ chat, asset, mention: owner?.mention, saved: record }, stats), stats);
   });
   memory.keepOnly(new Set(walk.chats.map(({ path }) => path)));
   return {
@@ -91,6 +93,22 @@ export async function scan(
     folders: walk.folders,
     notes: [...walk.notes(), ...notes.sort()],
   };
+}
+
+/** A chat that only mentions a file does not take it from the chat for which it was saved. */
+function isOfTool(mention: Mention | undefined): boolean {
+  return mention !== undefined && mention.by !== 'other';
+}
+
+/** By the id of the `cmdassets/`. */
+async function readSaved(walk: Walk, { saved }: ChatMemory): Promise<ReadonlyMap<ChatId, SavedAssets>> {
+  const read = await mapConcurrently(
+    READS_AT_ONCE,
+    walk.saved,
+    async ({ id, path }) => [id, await saved.read(path)] as const,
+  );
+  saved.keepOnly(new Set(walk.saved.map(({ path }) => path)));
+  return new Map(read);
 }
 
 async function eachFile<T extends { readonly path: string }>(
@@ -148,10 +166,7 @@ export function chatEntry(chat: ChatId, { size, mtime }: Stats, title: string | 
 }
 
 /** The type comes from the name: listing opens no files. */
-export function assetEntry(
-  { chat, asset, mention }: { chat: ChatId; asset: string; mention: Mention | undefined },
-  { size, mtime }: Stats,
-): AssetEntry {
+export function assetEntry({ chat, asset, mention, saved }: AssetFacts, { size, mtime }: Stats): AssetEntry {
   const { kind: assetKind = 'file', extension = '' } = readAssetName(asset) ?? {};
   const [mimeType = 'application/octet-stream'] = (mediaByExtension(extension) ?? UNKNOWN).types;
   return {
@@ -163,9 +178,15 @@ export function assetEntry(
     size,
     changed: mtime,
     mimeType,
-    ...(mention?.name !== undefined && { name: mention.name }),
-    ...(mention?.tool !== undefined && { tool: mention.tool }),
+    ...defined({ name: mention?.name ?? saved?.name, tool: mention?.tool, savedBy: saved?.by }),
   };
+}
+
+interface AssetFacts {
+  readonly chat: ChatId;
+  readonly asset: string;
+  readonly mention: Mention | undefined;
+  readonly saved?: SavedAsset | undefined;
 }
 
 interface Folder {
@@ -181,6 +202,8 @@ class Walk {
   readonly chats: { readonly id: ChatId; readonly path: string }[] = [];
   /** The id is that of the `cmdassets/`. */
   readonly assets: { readonly id: ChatId; readonly path: string; readonly asset: string }[] = [];
+  /** The `cmdassets/` that say something about their files. */
+  readonly saved: { readonly id: ChatId; readonly path: string }[] = [];
   readonly folders: string[] = [];
   readonly #limits: Limits;
   readonly #notes = new Set<string>();
@@ -219,6 +242,7 @@ class Walk {
     const below = (name: string) => ({ path: join(folder.path, name), id: idBelow(folder.id, name) });
     if (folder.holds === 'assets') {
       this.#addAssets(folder, files.filter(isAssetFileName));
+      if (files.includes(SAVED_FILE)) this.saved.push(folder);
       return [];
     }
     for (const name of files) if (name.endsWith(CHAT_ENDING)) this.#addChat(below(name));
@@ -270,11 +294,4 @@ export function idBelow(folder: string, name: string): string {
 function newest(names: readonly string[], count: number): readonly string[] {
   const time = (name: string) => name.slice(name.indexOf('-', 'tool-'.length));
   return [...names].sort((a, b) => (time(a) < time(b) ? 1 : -1)).slice(0, count);
-}
-
-/** Does not follow links. The callback form takes less than half the time of the promise form. */
-export function statOf(path: string): Promise<Stats | undefined> {
-  return new Promise((resolve) => {
-    lstat(path, (error, found) => resolve(error ? undefined : found));
-  });
 }

@@ -68,6 +68,7 @@ const LISTED_ASSET = z.object({
   autoReadSafe: z.boolean(),
   largeFileWarning: z.boolean(),
   tool: z.string().optional().describe('What returned it, as server.tool.'),
+  savedBy: z.string().optional().describe('The client that saved it with save_asset.'),
 });
 
 const LIST_ASSETS = {
@@ -78,7 +79,10 @@ const LIST_ASSETS = {
     'Gives no contents: open one with read_asset. If there is a nextCursor, pass it as cursor with the same arguments for the next page.',
   input: input({
     chat: chat('Only those of one chat.'),
-    filter: text('filter', 'Words that must all be in the name, type, tool or chat, in any case.').optional(),
+    filter: text(
+      'filter',
+      'Words that must all be in the name, type, tool, client or chat, in any case.',
+    ).optional(),
     kind: choice('kind', ['image', 'audio', 'file'], 'Only this kind.').optional(),
     mimeType: text('mimeType', 'Only this type, such as application/pdf or image/*.').optional(),
     sort: choice(
@@ -150,9 +154,19 @@ const SAVE_ASSET = {
       .describe('The bytes as base64, or as a data: URL.'),
     text: z.string({ error: 'text must be a string' }).optional().describe('The text, saved as UTF-8.'),
   }),
-  output: LISTED_ASSET.extend({ markdown: z.string().describe('The link to write into the chat.') }),
+  output: LISTED_ASSET.extend({
+    markdown: z.string().describe('The link to write into the chat.'),
+    notes: z.array(z.string()).optional().describe('What went wrong although the file was saved.'),
+  }),
   annotations: { ...READS, readOnlyHint: false, idempotentHint: false },
 } as const;
+
+const READ_AS = ['auto', 'image', 'audio', 'resource', 'bytes', 'text'] as const;
+export type ReadAs = (typeof READ_AS)[number];
+
+const HOW_TO_READ =
+  'image and audio: the whole file as such content. resource: a window as an embedded resource. bytes: the same, also for text. ' +
+  'text: a window as plain text. auto, if left out: image or audio where the file is one, else resource.';
 
 function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
   return {
@@ -160,7 +174,8 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
     title: 'Read an asset',
     description:
       `Reads a window of an asset or a chat: at most maxBytes (${defaultBytes} if left out) from byte start on. ` +
-      'If the answer has a nextStart, there is more: read on from there. Text is cut between characters; other files come as bytes.',
+      'If the answer has a nextStart, there is more: read on from there. Text is cut between characters. ' +
+      'Images and audio come whole, as image and audio content, unless they are too large; other files come as bytes.',
     input: input({
       uri: text(
         'uri',
@@ -169,13 +184,15 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       ),
       start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte; 0 if left out.').optional(),
       maxBytes: whole('maxBytes', 1, maxBytes, 'How many bytes at most.').default(defaultBytes),
-      as: choice('as', ['auto', 'bytes'], 'bytes gives text as bytes too; auto if left out.').optional(),
+      as: choice('as', READ_AS, HOW_TO_READ).optional(),
     }),
     output: z.object({
       uri: z.string(),
       name: z.string(),
       mimeType: z.string(),
-      content: z.enum(['text', 'bytes']),
+      content: z
+        .enum(['text', 'bytes', 'image', 'audio', 'none'])
+        .describe('What was returned. none: the image or audio is too large; read it in windows.'),
       totalBytes: z.int().describe('The size of the whole file.'),
       start: z.int().describe('Where the window begins: text begins with a whole character.'),
       byteCount: z.int(),
@@ -198,8 +215,10 @@ const specs = (window: WindowLimits) => ({
 });
 
 /** Clients decide what to do with the bytes; in chats all of them go to a model. */
-export const SERVER_SPECS = specs({ defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 });
-export const BUILT_IN_SPECS = specs({ defaultBytes: 8192, maxBytes: 32_768 });
+export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
+export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
+export const SERVER_SPECS = specs(SERVER_WINDOW);
+export const BUILT_IN_SPECS = specs(BUILT_IN_WINDOW);
 
 export type ToolName = keyof typeof SERVER_SPECS;
 

@@ -6,7 +6,8 @@ import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import { CHAT_ENDING, type Entry, folderNameProblem, isAssetFileName } from './entry.ts';
-import { statOf } from './scan.ts';
+import { statOf } from './fileMemory.ts';
+import { SAVED_FILE } from './saved.ts';
 
 export interface CatalogChange {
   /** Entries were added, removed or renamed. */
@@ -225,7 +226,7 @@ function isRelevant(folder: string, event: string, name: string | null): boolean
   const own = basename(folder);
   // The folder itself was removed.
   if (name === null || name === own) return true;
-  if (own === ASSET_FOLDER) return isAssetFileName(name);
+  if (own === ASSET_FOLDER) return isAssetFileName(name) || name === SAVED_FILE;
   if (name.endsWith(CHAT_ENDING) || name === ASSET_FOLDER) return true;
   return event === 'rename' && folderNameProblem(name) === undefined;
 }

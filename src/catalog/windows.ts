@@ -1,13 +1,13 @@
 import { decodeText, detectText } from '../assets/chatFiles.ts';
 import { FileChanged, type InspectedFile, inspectFile, readRange, toReadError } from '../assets/confined.ts';
 import { isTextType } from '../media/table.ts';
-import { CatalogRefusal, type FoundEntry } from './entry.ts';
+import { CatalogRefusal, type Entry, type FoundEntry } from './entry.ts';
 
 export interface WindowRequest {
   readonly start?: number | undefined;
   readonly maxBytes: number;
-  /** `bytes` returns text as bytes, too. */
-  readonly as?: 'auto' | 'bytes' | undefined;
+  /** `bytes` returns text as bytes, too; `text` refuses other files. */
+  readonly as?: 'auto' | 'resource' | 'bytes' | 'text' | undefined;
 }
 
 /** A piece of a file. Text is cut between characters; `start` is the actual beginning. */
@@ -24,16 +24,17 @@ export interface FileWindow {
 }
 
 /** Time and memory depend on the window, not on the file. Rejects with a `CatalogRefusal`. */
-export async function readWindow({ entry, path }: FoundEntry, request: WindowRequest): Promise<FileWindow> {
+export function readWindow({ entry, path }: FoundEntry, request: WindowRequest): Promise<FileWindow> {
   const { start = 0, maxBytes, as = 'auto' } = request;
-  try {
+  return refusing(entry, async () => {
     const file = await inspectFile(path);
     if (start > file.size) throw new CatalogRefusal(beyondEnd(start, file.size));
-    const asText = as === 'auto' && (isTextType(file.mimeType) || detectText(file).isText);
+    const asText = as !== 'bytes' && (isTextType(file.mimeType) || detectText(file).isText);
     const read = asText ? readCharacters : readBytes;
     const { from, bytes } = await read(path, file, { start, maxBytes });
     // A window that is not valid text is returned as bytes, with the same bounds.
     const text = asText ? decodeText(bytes) : undefined;
+    if (as === 'text' && text === undefined) throw new CatalogRefusal(notText(file.mimeType));
     const end = from + bytes.length;
     return {
       mimeType: text === undefined || isTextType(file.mimeType) ? file.mimeType : 'text/plain',
@@ -43,8 +44,15 @@ export async function readWindow({ entry, path }: FoundEntry, request: WindowReq
       ...(end < file.size ? { nextStart: end } : {}),
       body: text === undefined ? { kind: 'bytes', bytes } : { kind: 'text', text },
     };
+  });
+}
+
+/** Turns every failure to read into a `CatalogRefusal`. */
+export async function refusing<T>({ uri }: Pick<Entry, 'uri'>, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
   } catch (error) {
-    throw error instanceof CatalogRefusal ? error : new CatalogRefusal(unreadable(entry.uri, error));
+    throw error instanceof CatalogRefusal ? error : new CatalogRefusal(unreadable(uri, error));
   }
 }
 
@@ -73,6 +81,10 @@ function beyondEnd(start: number, size: number): string {
 
 function tooNarrow(start: number, neededBytes: number): string {
   return `The character at byte ${start} has ${neededBytes} bytes. Ask for maxBytes of ${neededBytes} or more, or for bytes.`;
+}
+
+function notText(mimeType: string): string {
+  return `This is ${mimeType}, not UTF-8 text. Read it with as: "auto" or "bytes".`;
 }
 
 /** Messages of the system contain paths and are not passed on. */

@@ -29,7 +29,7 @@ export const USAGE = `Usage:
   below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
   An env value or header may be \${input:ID}, which is FILECHAT_INPUT_ID of the environment. FILE of --audit gets a
-  line for every call: when, with which consent, how large, and with what outcome, but no contents.
+  line for every call: time, permission, sizes, the files that the tool was given, and outcome, but no contents.
   FILE of --settings is a JSON object with settings of the editor, with or without the prefix “filechat.”, such as
   { "timeoutSeconds": 120, "results": { "fields": { … }, "transformer": "./transformer.mjs" } }. Paths in it are
   relative to it, and options on the command line take precedence. “auditLog” writes audit.jsonl beside it.

@@ -205,13 +205,14 @@ export async function callTool(
     record(run, call, { outcome: 'cancelled' });
     return { ...STOPPED, error: NOT_SAVED };
   }
-  const { result, isFromTool } = answer;
+  const { result, isFromTool, isSent } = answer;
   const failure = !isFromTool && run.signal.aborted ? 'cancelled' : 'error';
   record(run, call, {
     consent: permission.consent,
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
     ms: Date.now() - startedAtMs,
     ...sizesOf(result),
+    ...(isSent && filesGiven(permission)),
   });
   return writeResult(run, call, result);
 }
@@ -220,6 +221,8 @@ interface CallAnswer {
   readonly result: ToolResult;
   /** False when Filechat explains in the result why there is none from the tool. */
   readonly isFromTool: boolean;
+  /** The tool may have received its files. */
+  readonly isSent: boolean;
 }
 
 /**
@@ -231,13 +234,15 @@ async function sendCall(
   call: ToolCall,
   { files }: CallPermission,
 ): Promise<CallAnswer | undefined> {
+  let isSent = false;
   try {
     const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
-    if (!resolved.ok) return { result: problem(resolved.message), isFromTool: false };
+    if (!resolved.ok) return { result: problem(resolved.message), isFromTool: false, isSent };
     // The file on disk says that the call was sent before the server can see it.
     const isMarked = await document.edit((text) => markSent(text, call));
     if (!isMarked || !(await document.save())) return undefined;
     const sent = { ...call, arguments: resolved.arguments };
+    isSent = true;
     const options = {
       signal,
       onProgress: (progress: ToolProgress) => onProgress?.(call, progress),
@@ -248,11 +253,11 @@ async function sendCall(
     const result = await reportingLargeFiles(assets, report, (saving) =>
       tools.callTool(sent, { ...options, assets: saving }),
     );
-    return { result, isFromTool: true };
+    return { result, isFromTool: true, isSent };
   } catch (error) {
     const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
     log.warn(`${renderToolName(call)}: ${reason}`);
-    return { result: problem(reason), isFromTool: false };
+    return { result: problem(reason), isFromTool: false, isSent };
   }
 }
 
@@ -327,6 +332,10 @@ function errorOf({ isError, parts }: ToolResult): string | undefined {
   if (!isError && !isUnusable) return undefined;
   const text = parts.find((part) => part.kind === 'text')?.text;
   return found?.message ?? text ?? 'The tool reported an error.';
+}
+
+function filesGiven({ files }: CallPermission): Pick<AuditEntry, 'files'> {
+  return files && files.files.length > 0 ? { files: files.files } : {};
 }
 
 function sizesOf({ parts }: ToolResult): Pick<AuditEntry, 'resultBytes' | 'assets'> {

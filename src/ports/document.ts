@@ -1,4 +1,4 @@
-import type { ToolCall } from './tools.ts';
+import type { AuditedFile, ToolCall } from './tools.ts';
 
 /** The document that a run writes to, and the outcome of a run. */
 
@@ -113,6 +113,8 @@ export type PreparedArguments =
       readonly ok: true;
       /** One line per file: its argument, its form, its real path and its size. */
       readonly notes: readonly string[];
+      /** Each file once, by its reference, for the audit log. */
+      readonly files: readonly AuditedFile[];
       /** Reads the files that were found. Rejects only on abort. */
       resolve(signal?: AbortSignal): Promise<ResolvedArguments>;
     }

@@ -42,6 +42,8 @@ export interface ResourceInfo extends ResourceName {
   readonly description?: string;
   readonly mimeType?: string;
   readonly size?: number;
+  /** By its size, or because the server says so. */
+  readonly isLarge?: boolean;
   readonly icon?: string;
   /** From 0 to 1, as the server claims. */
   readonly priority?: number;

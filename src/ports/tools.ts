@@ -72,6 +72,12 @@ export interface ToolHost {
   callTool(call: ToolCall, options: ToolCallOptions): Promise<ToolResult>;
 }
 
+/** A file that was given to a tool or to a client. */
+export interface AuditedFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
 /** An event without its contents. */
 export interface AuditEntry {
   readonly kind: 'call' | 'resource' | 'prompt' | 'sampling' | 'elicitation' | 'start';
@@ -86,6 +92,10 @@ export interface AuditEntry {
   readonly argumentBytes?: number | undefined;
   readonly resultBytes?: number | undefined;
   readonly assets?: number | undefined;
+  /** The files that were transferred besides the arguments or the result. */
+  readonly files?: readonly AuditedFile[] | undefined;
+  /** The client of the assets server, with its version. */
+  readonly client?: string | undefined;
 }
 
 export type ConsentSource = 'asked' | 'remembered' | 'setting' | 'commandLine';

@@ -36,7 +36,12 @@ function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPa
 }
 
 /** Supported by every model that accepts images. */
-const SENT_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+export const SENT_TYPES: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+]);
 
 function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): readonly ModelPart[] {
   const about = options.about(asset.path);

@@ -50,7 +50,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'ports', 'media', 'chat', 'result', 'assets', 'catalog', 'model', 'mcp', 'mcpClient'],
     ...['loop', 'listener', 'views', 'node', 'vscode'],
   ],
-  'assets-server': ['assetsServer', 'chat', 'base', 'node'],
+  'assets-server': ['assets', 'assetsServer', 'chat', 'base', 'node'],
   extension: ['base', 'ports', 'vscode', 'views', 'node', 'markdown-it'],
 };
 

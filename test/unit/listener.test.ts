@@ -190,13 +190,14 @@ describe('files in arguments', () => {
   /** `file:a` has bytes, `file:gone` disappears during the prompt, and all others are refused. */
   const files: FileArguments = {
     prepare: async ({ x }) => {
-      if (x === undefined) return { ok: true, notes: [], resolve: async () => ({ ok: true, arguments: {} }) };
+      if (x === undefined)
+        return { ok: true, notes: [], files: [], resolve: async () => ({ ok: true, arguments: {} }) };
       if (x !== 'file:a' && x !== 'file:gone') return { ok: false, message: 'The file was not used.' };
       const resolve = async () =>
         x === 'file:a'
           ? { ok: true as const, arguments: { x: 'BYTES' } }
           : { ok: false as const, message: 'The file is gone.' };
-      return { ok: true, notes: [`x: ${x} → bytes`], resolve };
+      return { ok: true, notes: [`x: ${x} → bytes`], files: [{ name: String(x), bytes: 1 }], resolve };
     },
   };
   const chat = (reference: string) => `# %% user\n${CALL(`{"x": "${reference}"}`)}`;

@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly port: number;
   readonly token: string;
   readonly maxMessageBytes: number;
+  /** Follows the reason when a message is too long. */
+  readonly advice?: string;
 }
 
 /** Node sets both for requests to a server. */
@@ -42,10 +44,12 @@ export async function serveOverHttp(shared: Shared, options: HttpOptions) {
   http.listen(options.port, HOST);
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;
-  const guard: GuardOptions = { port, token: options.token, path: PATH };
+  const guard: GuardOptions = { ...options, port, path: PATH };
   http.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const refused = refuseRequest(request, guard);
-    if (refused) writeRefusal(response, refused);
+    // A client that is still sending would not see the response, and this one has the token.
+    if (refused?.status === TOO_LARGE) request.resume().once('end', () => writeRefusal(response, refused));
+    else if (refused) writeRefusal(response, refused);
     else void answer(request as ServerRequest, response);
   });
   return {
@@ -129,6 +133,8 @@ interface GuardOptions {
   readonly port: number;
   readonly token: string;
   readonly path: string;
+  readonly maxMessageBytes: number;
+  readonly advice?: string;
 }
 
 export interface RequestHead {
@@ -143,6 +149,7 @@ interface HttpRefusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const TOO_LARGE = 413;
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -152,7 +159,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '
  */
 export function refuseRequest(
   { method = '', url = '', headers }: RequestHead,
-  { port, token, path }: GuardOptions,
+  { port, token, path, maxMessageBytes, advice = '' }: GuardOptions,
 ): HttpRefusal | undefined {
   if (!isOurHost(headers.host, port)) return refusal(403, 'This Host is not served here.');
   if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'This Origin may not send requests here.');
@@ -163,6 +170,8 @@ export function refuseRequest(
   if (url.split('?', 1)[0] !== path) return refusal(404, `Only ${path} is served here.`);
   if (!METHODS.has(method))
     return refusal(405, 'This method is not served here.', { allow: [...METHODS].join(', ') });
+  if (Number(headers['content-length'] ?? 0) > maxMessageBytes)
+    return refusal(TOO_LARGE, `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd());
   return undefined;
 }
 

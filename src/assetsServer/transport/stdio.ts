@@ -49,6 +49,8 @@ export interface LineTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly maxMessageBytes: number;
+  /** Follows the reason when a message is too long. */
+  readonly advice?: string;
   readonly before?: (message: JSONRPCMessage) => Promise<void>;
 }
 
@@ -163,7 +165,8 @@ export class LineTransport implements Transport {
   }
 
   async #refuse(id: RequestId | undefined): Promise<void> {
-    const reason = `The message is longer than ${this.#options.maxMessageBytes} bytes.`;
+    const { maxMessageBytes, advice = '' } = this.#options;
+    const reason = `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd();
     this.onerror?.(new Error(reason));
     if (id === undefined || this.#closed) return;
     await this.send({

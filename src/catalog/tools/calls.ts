@@ -3,7 +3,8 @@ import type { ResultPart, ToolResult } from '../../ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
 import { assetReference } from '../../result/modelView.ts';
 import type { Catalog } from '../catalog.ts';
-import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
+import { checkMedia, type MediaKind } from '../contents.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
 import { inputSchema, type ListedAsset, readArguments, BUILT_IN_SPECS as SPECS } from '../specs.ts';
@@ -21,7 +22,7 @@ import { listOutput, listText, readOutput, readText, searchText, textPart, windo
 const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:
-    'An image of this chat is shown to you. Other files that are no text come as hexadecimal digits.',
+    'An image or audio of this chat is linked, and shown to you if you accept it. Other files that are not text come as hexadecimal digits.',
   search_chats: 'Without chat, in all chats but this one.',
 } as const;
 
@@ -101,23 +102,26 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
   },
 
   async read_asset(files, args) {
-    const { uri, start, maxBytes, as } = readArguments(SPECS.read_asset, args);
+    const { uri, start, maxBytes, as = 'auto' } = readArguments(SPECS.read_asset, args);
     const found = await files.find(uri);
     const { entry } = found;
-    if (entry.kind === 'chat') return chatParts(found, { start, maxBytes });
-    const window = await readWindow(found, { start, maxBytes, as });
+    const [asMedia, asWindow] = as === 'image' || as === 'audio' ? [as, 'bytes' as const] : [undefined, as];
+    if (entry.kind === 'chat') {
+      if (asMedia) checkMedia(found, entry.mimeType, asMedia);
+      return chatParts(found, { start, maxBytes });
+    }
+    const window = await readWindow(found, { start, maxBytes, as: asWindow });
+    if (asMedia) checkMedia(found, window.mimeType, asMedia);
     const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
     // Models often pass the default values explicitly.
-    const isWhole = !start && as !== 'bytes';
-    const isImage = entry.assetKind === 'image' && isWhole;
-    const isSeen = isImage && window.mimeType.startsWith('image/') && window.body.kind === 'bytes';
+    const media = asMedia ?? (as === 'auto' && !start ? mediaKind(entry, window) : undefined);
     const isBeside = entry.uri.startsWith('asset:');
     return windowParts({
       reference: entry.uri,
       about: readText(readOutput(entry, shown)),
       window: shown,
-      image: isSeen && isBeside ? files.link(entry.asset) : undefined,
-      isForeignImage: isSeen && !isBeside,
+      asset: media && isBeside ? files.link(entry.asset, media) : undefined,
+      isForeign: media !== undefined && !isBeside,
     });
   },
 
@@ -127,6 +131,11 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     return [textPart(searchText(await searchChats(files.all(), { ...query, ...which }, signal)))];
   },
 };
+
+/** The name and the bytes must agree. */
+function mediaKind({ assetKind }: AssetEntry, { mimeType }: FileWindow): MediaKind | undefined {
+  return assetKind !== 'file' && mimeType.startsWith(`${assetKind}/`) ? assetKind : undefined;
+}
 
 async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<readonly ResultPart[]> {
   const { entry } = found;

@@ -1,5 +1,5 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { inspectFile, readWhole } from '../../assets/confined.ts';
 import { mapConcurrently } from '../../base/async.ts';
 import type { RecentValues } from '../../base/collections.ts';
@@ -10,9 +10,12 @@ import { textOutside } from '../../chat/format/textEdit.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { Catalog } from '../catalog.ts';
+import type { MediaKind } from '../contents.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddress } from '../entry.ts';
+import { statOf } from '../fileMemory.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { assetEntry, statOf } from '../scan.ts';
+import type { SavedAssets } from '../saved.ts';
+import { assetEntry } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 
 /** The files that one chat can read: its own by name, those of other chats by address. */
@@ -40,22 +43,23 @@ export class ChatFiles {
     return chat === undefined ? undefined : this.all().idOf(chat);
   }
 
-  /** The assets that the current text of the chat mentions; the text may be newer than the file. */
+  /** The assets that the current text of the chat mentions, and those that clients saved for the chat. */
   async own(): Promise<{ readonly assets: readonly AssetEntry[]; readonly notes: readonly string[] }> {
     const mentions = await this.#mentions();
+    const saved = await this.#saved();
     const chat = (await this.id()) ?? THIS_CHAT;
     const { folder, names } = await this.#namesBeside();
-    const mentioned = names.filter((name) => mentions.has(name));
-    const found = await mapConcurrently(STATS_AT_ONCE, mentioned, async (asset) => {
+    const known = names.filter((name) => mentions.has(name) || saved.has(name));
+    const found = await mapConcurrently(STATS_AT_ONCE, known, async (asset) => {
       const stats = await statOf(join(folder, asset));
-      return stats?.isFile()
-        ? ownEntry(assetEntry({ chat, asset, mention: mentions.get(asset) }, stats))
-        : [];
+      const about = { chat, asset, mention: mentions.get(asset), saved: saved.get(asset) };
+      return stats?.isFile() ? ownEntry(assetEntry(about, stats)) : [];
     });
     const assets = found.flat();
+    const mentioned = assets.filter(({ asset }) => mentions.has(asset));
     // The files of other unsaved chats are private to those chats.
-    const others = this.#places.chat === undefined ? 0 : names.length - mentioned.length;
-    return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
+    const others = this.#places.chat === undefined ? 0 : names.length - known.length;
+    return { assets, notes: notesAbout({ gone: mentions.size - mentioned.length, others }) };
   }
 
   async find(uri: string): Promise<FoundEntry> {
@@ -82,9 +86,9 @@ export class ChatFiles {
     return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
   }
 
-  link(asset: string): Asset {
+  link(asset: string, kind: MediaKind): Asset {
     const { linkPrefix = ASSET_FOLDER } = this.#places;
-    return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };
+    return { kind, number: 1, path: `${linkPrefix}/${asset}` };
   }
 
   /** An unsaved chat links to its assets by absolute paths, as if it were beside them. */
@@ -93,10 +97,19 @@ export class ChatFiles {
     return readMentions(chat ?? join(assetsIn, 'unsaved.chat.md'), await text());
   }
 
-  /** Accepts the file name of an asset, or the label of its link in the chat. */
+  /** The files that clients saved for this chat. */
+  async #saved(): Promise<SavedAssets> {
+    const { chat } = this.#places;
+    if (chat === undefined) return new Map();
+    const all = await this.#own().savedIn(join(await this.#realFolder(), ASSET_FOLDER));
+    return new Map([...all].filter(([, record]) => record.chat === basename(chat)));
+  }
+
+  /** Accepts the file name of an asset, the label of its link in the chat, or the name under which it was saved. */
   async #findOwn(name: string): Promise<FoundEntry> {
     const mentions = await this.#mentions();
-    const called = [...mentions].filter(([, mention]) => mention.name === name).map(([asset]) => asset);
+    const labels = [...(await this.#saved()), ...mentions];
+    const called = [...new Set(labels.filter(([, about]) => about.name === name).map(([asset]) => asset))];
     const [asset, ...more] = readAssetName(name) ? [name] : called;
     if (asset === undefined) throw new CatalogRefusal(notKnown(name));
     if (more.length === 0) return this.#ownFile(asset, mentions.get(asset));

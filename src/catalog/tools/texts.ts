@@ -1,11 +1,13 @@
 import { TimeSlice } from '../../base/async.ts';
+import { defined } from '../../base/json.ts';
 import { visibleLine } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
 import { normalizeLines } from '../../result/blocks.ts';
 import { findBase64Runs } from '../../result/findBase64.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/modelView.ts';
-import { type AssetEntry, type Entry, entryTitle, readingCost } from '../entry.ts';
+import type { FileContents } from '../contents.ts';
+import { type AssetEntry, type Entry, entryTitle, type ReadThresholds, readingCost } from '../entry.ts';
 import type { AssetPage } from '../list.ts';
 import type { SavedUpload } from '../save.ts';
 import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from '../specs.ts';
@@ -37,6 +39,8 @@ function byNameAmong(assets: readonly ListedAsset[]): (asset: ListedAsset) => st
 export function readText(window: ReadOutput): string {
   const { mimeType, totalBytes, start, byteCount, nextStart } = window;
   const name = `${visibleLine(window.name)} (${mimeType}, ${totalBytes} bytes)`;
+  if (window.content === 'none')
+    return `${name} is too large to be returned whole. Read it in windows with start: 0, then with each nextStart, or open the file.`;
   if (byteCount === 0) return `Nothing is at byte ${start} of ${name}: it ends there.`;
   const which =
     byteCount === totalBytes ? `All of ${name}.` : `Bytes ${start} to ${start + byteCount - 1} of ${name}.`;
@@ -59,11 +63,12 @@ export function searchText({ hits, more }: SearchOutput): string {
 }
 
 export function saveText(saved: SaveOutput): string {
-  const { name, asset, mimeType, size, uri, markdown } = saved;
+  const { name, asset, mimeType, size, uri, markdown, notes = [] } = saved;
   return [
     `Saved ${visibleLine(name)} (${mimeType}, ${describeSize(size)}) as asset:${asset}`,
     `Address: ${uri}`,
     `Link for the chat: ${markdown}`,
+    ...notes.map((note) => `Note: ${note}`),
   ].join('\n');
 }
 
@@ -76,9 +81,10 @@ function countWords(shown: number, total: number): string {
 /** Drops facts, then shortens the name, until the line is short enough. The reference is never cut. */
 function assetLine(asset: ListedAsset, reference: string): string {
   const { mimeType } = asset;
-  const size = describeSize(asset.size);
+  const size = `${describeSize(asset.size)}${asset.largeFileWarning ? ', large' : ''}`;
   const tokens = `~${asset.estimatedTokens} tokens`;
-  const tool = asset.tool === undefined ? [] : [asset.tool];
+  const source = asset.tool ?? (asset.savedBy === undefined ? undefined : `saved by ${asset.savedBy}`);
+  const tool = source === undefined ? [] : [source];
   const facts = [
     [mimeType, size, tokens, ...tool],
     [size, tokens, ...tool],
@@ -110,16 +116,17 @@ export interface ShownWindow {
   readonly reference: string;
   readonly about: string;
   readonly window: FileWindow;
-  readonly image?: Asset | undefined;
-  readonly isForeignImage?: boolean | undefined;
+  /** An image or audio beside the chat. */
+  readonly asset?: Asset | undefined;
+  readonly isForeign?: boolean | undefined;
 }
 
 /** Returns parts without base64, so that nothing in them is saved as a new asset. */
 export async function windowParts(shown: ShownWindow): Promise<readonly ResultPart[]> {
-  const { reference, about, window, image, isForeignImage } = shown;
+  const { reference, about, window, asset, isForeign } = shown;
   const { body, mimeType, start, totalBytes } = window;
-  if (image) return [textPart(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset: image }];
-  if (isForeignImage) return [textPart(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN_IMAGE}`)];
+  if (asset) return [textPart(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset }];
+  if (isForeign) return [textPart(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN}`)];
   if (body.kind === 'text') {
     const { kept, isCut } = await withoutBase64(normalizeLines(body.text));
     const said = isCut ? `${about} ${BASE64_LEFT_OUT}` : about;
@@ -130,8 +137,8 @@ export async function windowParts(shown: ShownWindow): Promise<readonly ResultPa
   return view === '' ? [textPart(about)] : [textPart(`${about}${hint}`), textPart(view)];
 }
 
-const FOREIGN_IMAGE =
-  'This image is in another folder, so it cannot be shown here. With as: "bytes" you get its bytes.';
+const FOREIGN =
+  'This file is in another folder, so it cannot be shown here. With as: "bytes" you get its bytes.';
 const BASE64_LEFT_OUT = 'Base64 in it is left out. With as: "bytes" you get it all as bytes.';
 
 function handOver(reference: string): string {
@@ -190,7 +197,7 @@ function letters(bytes: Uint8Array): string {
   );
 }
 
-function listedAsset(entry: AssetEntry): ListedAsset {
+function listedAsset(entry: AssetEntry, thresholds?: ReadThresholds): ListedAsset {
   return {
     uri: entry.uri,
     name: entryTitle(entry),
@@ -200,14 +207,17 @@ function listedAsset(entry: AssetEntry): ListedAsset {
     mimeType: entry.mimeType,
     size: entry.size,
     lastModified: entry.changed.toISOString(),
-    ...readingCost(entry),
-    ...(entry.tool === undefined ? {} : { tool: entry.tool }),
+    ...readingCost(entry, thresholds),
+    ...defined({ tool: entry.tool, savedBy: entry.savedBy }),
   };
 }
 
-export function listOutput({ assets, total, nextCursor, notes }: AssetPage): ListOutput {
+export function listOutput(
+  { assets, total, nextCursor, notes }: AssetPage,
+  thresholds?: ReadThresholds,
+): ListOutput {
   return {
-    assets: assets.map(listedAsset),
+    assets: assets.map((entry) => listedAsset(entry, thresholds)),
     total,
     ...(nextCursor === undefined ? {} : { nextCursor }),
     ...(notes.length === 0 ? {} : { notes: [...notes] }),
@@ -215,7 +225,7 @@ export function listOutput({ assets, total, nextCursor, notes }: AssetPage): Lis
 }
 
 /** The cost is that of the whole file. */
-export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
+export function readOutput(entry: Entry, window: FileContents, thresholds?: ReadThresholds): ReadOutput {
   const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
   return {
     uri: entry.uri,
@@ -227,10 +237,10 @@ export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
     byteCount,
     ...(nextStart === undefined ? {} : { nextStart }),
     lastModified: entry.changed.toISOString(),
-    ...readingCost({ mimeType, size: totalBytes }),
+    ...readingCost({ mimeType, size: totalBytes }, thresholds),
   };
 }
 
-export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
-  return { ...listedAsset(entry), markdown };
+export function saveOutput({ entry, markdown, notes }: SavedUpload, thresholds?: ReadThresholds): SaveOutput {
+  return { ...listedAsset(entry, thresholds), markdown, ...(notes && { notes: [...notes] }) };
 }

@@ -46,7 +46,13 @@ export class ReferencedFiles implements FileArguments {
     }
     const total = found.reduce((sum, { form, file }) => sum + (form.needsBytes ? file.size : 0), 0);
     if (total > MAX_TOTAL_BYTES) return { ok: false, message: tooMuch(total) };
-    return { ok: true, notes: found.map(describeUse), resolve: (signal) => readAll(args, found, signal) };
+    const files = new Map(found.map(({ text, file }) => [file.path, { name: text, bytes: file.size }]));
+    return {
+      ok: true,
+      notes: found.map(describeUse),
+      files: [...files.values()],
+      resolve: (signal) => readAll(args, found, signal),
+    };
   }
 }
 

@@ -102,18 +102,25 @@ export function collectPrompts(server: string, request: PageRequest): Promise<Co
   return collectPages({ one: 'prompt', read, key: ({ prompt }) => prompt }, request);
 }
 
+/** The user is asked before a larger resource is read. */
+const LARGE_BYTES = 1024 * 1024;
+
 function readResource(server: string, definition: unknown): ResourceInfo | string {
   const uri = field(definition, 'uri');
   if (!isAddress(uri)) return addressProblem(uri);
-  const size = field(definition, 'size');
-  const ui = field(field(definition, '_meta'), 'ui');
+  const said = field(definition, 'size');
+  const size = Number.isSafeInteger(said) && Number(said) >= 0 ? Number(said) : undefined;
+  const meta = field(definition, '_meta');
+  const ui = field(meta, 'ui');
+  const isLarge = field(meta, 'largeFileWarning') === true || (size ?? 0) > LARGE_BYTES;
   const priority = field(field(definition, 'annotations'), 'priority');
   return {
     server,
     uri,
     ...readAbout(definition, uri),
     ...defined({
-      size: Number.isSafeInteger(size) && Number(size) >= 0 ? Number(size) : undefined,
+      size,
+      isLarge: isLarge || undefined,
       priority: typeof priority === 'number' && priority >= 0 && priority <= 1 ? priority : undefined,
       meta: ui === undefined ? undefined : { ui },
       icon: pickIcon(field(definition, 'icons')),

@@ -278,7 +278,18 @@ async function pickResource(
     }),
   );
   if (!picked || 'uriTemplate' in picked) return picked && fillTemplate(host, picked);
-  return { server: picked.server, uri: picked.uri };
+  return picked.isLarge && !(await mayReadLarge(picked))
+    ? undefined
+    : { server: picked.server, uri: picked.uri };
+}
+
+/** Its size and the server's description, which may say what reading it costs. */
+async function mayReadLarge({ name, title, size, description }: ResourceInfo): Promise<boolean> {
+  const read = vscode.l10n.t('Read');
+  const question = vscode.l10n.t('“{0}” is large. Read it anyway?', plainMessage(title ?? name));
+  const about = [size === undefined ? undefined : describeSize(size), description];
+  const detail = plainMessage(about.filter((each) => each !== undefined).join(' · '));
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, read)) === read;
 }
 
 function resourceRow(info: ResourceInfo): Row<ResourceInfo> {

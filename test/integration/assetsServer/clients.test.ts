@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { USAGE } from '../../../src/assetsServer/usage.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import {
   assetsServerFile,
@@ -166,8 +167,9 @@ describe('the page about the server', () => {
   it('names every tool and option', () => {
     for (const word of ['list_assets', 'read_asset', 'search_chats', 'save_asset'])
       assert.ok(page.includes(`### ${word}`));
-    for (const option of ['--read-only', '--http', '--max-upload-bytes', '--allow-type'])
-      assert.ok(page.includes(`| \`${option}`), option);
+    const options = USAGE.match(/^ {2}--(?!help)[\w-]+/gm) ?? [];
+    assert.equal(options.length, 8);
+    for (const option of options) assert.ok(page.includes(`| \`${option.trim()}`), option);
   });
 });
 

@@ -76,14 +76,20 @@ for (const era of ERAS) {
   });
 }
 
-it('a message over the limit is refused, and the connection stays open', async (t) => {
+it('an upload over the limit is refused with the limit and its option, and the connection stays open', async (t) => {
   const notes = createNotes(t);
-  const { client } = await connectOverStdio(t, '2025-11-25', ['--max-upload-bytes', '1000', notes.path]);
-  const save = (size: number) =>
-    client.callTool({ name: 'save_asset', arguments: { name: 'a.txt', text: 'x'.repeat(size) } });
-  assert.equal((await save(1001)).isError, true);
-  await assert.rejects(save(2_000_000), /longer than \d+ bytes/);
-  assert.equal((await save(1000)).isError, undefined);
+  const args = ['--max-upload-bytes', '1000', notes.path];
+  const { client } = await connectOverStdio(t, '2025-11-25', args);
+  const remote = await connectOverHttp(t, '2026-07-28', await startOverHttp(t, args));
+  for (const each of [client, remote]) {
+    const save = (size: number) =>
+      each.callTool({ name: 'save_asset', arguments: { name: 'a.txt', text: 'x'.repeat(size) } });
+    const refused = await save(1001);
+    assert.equal(refused.isError, true);
+    assert.match(JSON.stringify(refused.content), /limit of 1\.0 KB \(1000 bytes\).*--max-upload-bytes/);
+    await assert.rejects(save(2_000_000), /longer than \d+ bytes.*1000 bytes; --max-upload-bytes/);
+    assert.equal((await save(1000)).isError, undefined);
+  }
 });
 
 function uriOf(name: string): string {

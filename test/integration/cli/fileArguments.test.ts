@@ -56,6 +56,31 @@ async function makePdf(
   return { name, path, sha256: sha256(bytes), size: bytes.length };
 }
 
+it('the audit log names the files that a tool was given, with their sizes', async (t) => {
+  const files = await createFiles(t);
+  const pdf = await makePdf(files);
+  await files.write('notes.txt', 'Secret words');
+  const audit = ['--audit', 'audit.jsonl'];
+  await files.measure('measure_many', { files: [`asset:${pdf.name}`, 'file:notes.txt'] }, ...audit);
+  await files.measure('measure', { data: 'AAEC' }, ...audit);
+  await files.measure('measure', { data: 'file:gone.txt' }, ...audit);
+  const log = await files.read('audit.jsonl');
+  assert.doesNotMatch(log, /Secret words|AAEC/);
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const pdfFile = { name: `asset:${pdf.name}`, bytes: pdf.size };
+  assert.deepEqual(
+    lines.map(({ name, outcome, files: given }) => [name, outcome, given]),
+    [
+      ['measure_many', 'ok', [pdfFile, { name: 'file:notes.txt', bytes: 12 }]],
+      ['measure', 'ok', undefined],
+      ['measure', 'error', undefined],
+    ],
+  );
+});
+
 describe('the output of a tool is the input of another, without passing through the chat', () => {
   it('as base64, path, object, list and data URL', async (t) => {
     const files = await createFiles(t);

@@ -28,6 +28,25 @@ describe('a line of the audit log', () => {
     assert.equal(auditLine(CALL, NOW), `{${time},"outcome":"ok"}\n`);
   });
 
+  it('names the client, and the files with their sizes, without contents and queries', () => {
+    const files = [
+      { name: 'asset:a#1.pdf', bytes: 5, text: 'hunter2' },
+      { name: 'filechat://a.chat.md?token=hunter2', bytes: 0 },
+      { name: 'x'.repeat(1000), bytes: 1 },
+    ];
+    const line = auditLine({ ...CALL, client: 'claude-ai\u202e 1', files }, NOW);
+    assert.equal(line.includes('hunter2'), false);
+    const read = JSON.parse(line);
+    assert.equal(read.client, 'claude-ai⟦U+202E⟧ 1');
+    assert.deepEqual(read.files.slice(0, 2), [
+      { name: 'asset:a#1.pdf', bytes: 5 },
+      { name: 'filechat://a.chat.md', bytes: 0 },
+    ]);
+    assert.equal(read.files[2].name.length, 200);
+    const many = JSON.parse(auditLine({ ...CALL, files: Array(1000).fill({ name: 'a', bytes: 1 }) }, NOW));
+    assert.deepEqual([many.files.length, many.moreFiles], [100, 900]);
+  });
+
   it('contains only its own fields', () => {
     const entry = { ...CALL, arguments: { password: 'hunter2' }, result: 'hunter2' };
     assert.equal(auditLine(entry, NOW).includes('hunter2'), false);

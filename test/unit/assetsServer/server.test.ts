@@ -28,6 +28,9 @@ const OPTIONS = {
   readOnly: false,
   maxUploadBytes: 1000,
   allowedTypes: [],
+  maxMediaBytes: 3000,
+  maxInlineBytes: 1000,
+  maxTokens: 500,
   version: '1',
   log: () => {},
 };

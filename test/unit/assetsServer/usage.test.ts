@@ -13,6 +13,9 @@ const PLAIN = {
   readOnly: false,
   maxUploadBytes: DEFAULT_UPLOAD_BYTES,
   allowedTypes: [],
+  maxMediaBytes: 3_750_000,
+  maxInlineBytes: 1_048_576,
+  maxTokens: 10_000,
 };
 
 const READ: readonly [line: string, expected: object][] = [
@@ -30,6 +33,10 @@ const READ: readonly [line: string, expected: object][] = [
     '--allow-type image/* --allow-type Application/PDF notes',
     { ...PLAIN, allowedTypes: ['image/*', 'application/pdf'] },
   ],
+  [
+    '--max-media-bytes 9 --max-inline-bytes 8 --max-tokens 7 --audit log.jsonl notes',
+    { ...PLAIN, maxMediaBytes: 9, maxInlineBytes: 8, maxTokens: 7, audit: 'log.jsonl' },
+  ],
   ['--help', { kind: 'help' }],
   ['-h notes', { kind: 'help' }],
   ['--version', { kind: 'version' }],
@@ -46,6 +53,10 @@ const REFUSED: readonly [line: string, reason: RegExp][] = [
   ['--max-upload-bytes 1e6 notes', /from 1 to/],
   [`--max-upload-bytes ${MAX_UPLOAD_BYTES + 1} notes`, /from 1 to/],
   ['--allow-type image notes', /such as image/],
+  ['--max-media-bytes 8000000 notes', /--max-media-bytes must be a number from 1 to 7340032/],
+  ['--max-inline-bytes x notes', /--max-inline-bytes must be/],
+  ['--max-tokens -1 notes', /max-tokens/],
+  ['--audit= notes', /--audit must be the path of a file/],
 ];
 
 describe('the command line of the assets server', () => {

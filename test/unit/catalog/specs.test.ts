@@ -80,7 +80,7 @@ describe('the arguments of a tool', () => {
     ['read_asset', { uri: 'a', start: -1 }, /start must be a whole number, 0 or more/],
     ['read_asset', { uri: 'a', start: 2 ** 60 }, /start must be a whole number/],
     ['read_asset', { uri: 'a', maxBytes: 5_000_000 }, /maxBytes must be a whole number from 1 to 4194304/],
-    ['read_asset', { uri: 'a', as: 'text' }, /as must be one of auto, bytes/],
+    ['read_asset', { uri: 'a', as: 'hex' }, /as must be one of auto, image, audio, resource, bytes, text/],
     ['search_chats', { query: '' }, /query must hold a word/],
     ['search_chats', { query: 'x'.repeat(1001) }, /query must have at most 1000 characters/],
     ['search_chats', { query: 'a', limit: 101 }, /limit must be a whole number from 1 to 100/],

@@ -50,6 +50,32 @@ describe('the audit of calls', () => {
     ]);
   });
 
+  it('names the files of a call that was sent, also if it failed, and not of one that was not', async () => {
+    const given = [{ name: 'asset:a.pdf', bytes: 5 }];
+    const files = (isRead: boolean): NonNullable<SceneOptions['files']> => ({
+      prepare: async (args) => ({
+        ok: true,
+        notes: [],
+        files: given,
+        resolve: async () => (isRead ? { ok: true, arguments: args } : { ok: false, message: 'gone' }),
+      }),
+    });
+    const failing = async () => Promise.reject(new Error('gone'));
+    const recorded = await Promise.all([
+      run({ files: files(true) }),
+      run({ files: files(true), callTool: failing }),
+      run({ files: files(false) }),
+    ]);
+    assert.deepEqual(
+      recorded.flatMap(({ entries }) => entries.map((entry) => [entry.outcome, entry.files])),
+      [
+        ['ok', given],
+        ['error', given],
+        ['error', undefined],
+      ],
+    );
+  });
+
   const outcomes = (entries: readonly AuditEntry[]) =>
     entries.map(({ outcome, consent }) => `${outcome} ${consent}`);
   const made: Record<string, SceneOptions['callTool']> = {

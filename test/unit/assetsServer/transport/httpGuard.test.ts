@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type RequestHead, refuseRequest } from '../../../../src/assetsServer/transport/http.ts';
 
-const OPTIONS = { port: 8123, token: 'secret-token', path: '/mcp' };
+const OPTIONS = {
+  port: 8123,
+  token: 'secret-token',
+  path: '/mcp',
+  maxMessageBytes: 1000,
+  advice: 'Use less.',
+};
 const GOOD = { host: '127.0.0.1:8123', authorization: 'Bearer secret-token' };
 
 const post = (headers: RequestHead['headers']): RequestHead => ({
@@ -61,5 +67,12 @@ describe('the guard in front of HTTP', () => {
     assert.equal(statusOf({ ...asked, headers: GOOD }), 404);
     assert.equal(statusOf({ ...asked, url: '/mcp', headers: GOOD }), 405);
     for (const url of ['/mcp/', '/mcp/x']) assert.equal(statusOf({ ...post({}), url }), 404);
+  });
+
+  it('refuses a message that is too long before reading it, with advice', () => {
+    assert.equal(statusOf(post({ 'content-length': '1000' })), undefined);
+    const refused = refuseRequest(post({ 'content-length': '1001' }), OPTIONS);
+    assert.equal(refused?.status, 413);
+    assert.equal(refused?.message, 'The message is longer than 1000 bytes. Use less.');
   });
 });

@@ -21,6 +21,11 @@ const TXT = 'tool-file-20261116-093013-V1StGXR8a1-1.txt';
 const PNG = 'tool-image-20261116-093014-V1StGXR8a2-1.png';
 const OTHER = 'tool-file-20261116-093015-V1StGXR8a3-1.csv';
 
+const MP3 = 'tool-audio-20261116-093016-V1StGXR8a4-1.mp3';
+const MP3_BYTES = Buffer.concat([
+  Buffer.from('ID3\x03\0\0\0\0\0\0\xff\xfb\x90\x64', 'latin1'),
+  Buffer.alloc(500),
+]);
 const PDF_BYTES = Buffer.concat([Buffer.from('%PDF-1.4\n%âãÏÓ\n', 'latin1'), Buffer.alloc(3000, 0xe2)]);
 const LONG_TEXT = Array.from({ length: 700 }, (_, n) => `Line ${n}: zwölf Boxkämpfer 📦`).join('\n');
 
@@ -278,6 +283,51 @@ describe('read_asset', () => {
     );
     const { parts: bytes } = await inChat().call('read_asset', { uri: `asset:${PNG}`, as: 'bytes' });
     assert.match(textOf({ isError: false, parts: bytes }), /00000000 {2}89 50 4e 47/);
+  });
+
+  it('links to audio beside the chat, and returns what as asks for', async () => {
+    tree.write(`notes/cmdassets/${MP3}`, MP3_BYTES);
+    const { call } = inChat();
+    const asset = (kind: string, name: string) => ({
+      kind: 'asset',
+      asset: { kind, number: 1, path: `cmdassets/${name}` },
+    });
+    const text = {
+      kind: 'text',
+      text: 'a,b\n1,2\n',
+      source: { uri: `asset:${OTHER}`, mimeType: 'text/csv' },
+    };
+    const rows: readonly (readonly [uri: string, as: string | undefined, last: object | RegExp])[] = [
+      [MP3, undefined, asset('audio', MP3)],
+      [MP3, 'audio', asset('audio', MP3)],
+      [PNG, 'image', asset('image', PNG)],
+      [PNG, 'resource', /^00000000 {2}89 50/],
+      [OTHER, 'resource', text],
+      [OTHER, 'text', text],
+      [OTHER, 'bytes', /^00000000 {2}61 2c 62/],
+      [PDF, 'text', /This is application\/pdf, not UTF-8 text/],
+      [PDF, 'image', /quarterly\.pdf is application\/pdf, not an image/],
+      [PNG, 'audio', /is image\/png, not audio/],
+      ['filechat://notes%2Fa.chat.md', 'image', /is text\/markdown, not an image/],
+    ];
+    for (const [uri, as, expected] of rows) {
+      const last = (await call('read_asset', { uri, as })).parts.at(-1) ?? assert.fail();
+      if (expected instanceof RegExp) assert.match(textOf({ isError: false, parts: [last] }), expected);
+      else assert.deepEqual(last, expected, `${uri} as ${as}`);
+    }
+  });
+
+  it('finds and lists what another client saved for this chat, though no text mentions it', async () => {
+    const line = (chat: string, asset: string) =>
+      JSON.stringify({ asset, chat, name: 'sales.csv', by: 'claude-ai 1.2.0' });
+    tree.write('notes/cmdassets/saved.jsonl', `${line('a.chat.md', OTHER)}\n`);
+    const { call } = inChat();
+    const listed = textOf(await call('list_assets', { filter: 'sales.csv' }));
+    assert.match(listed, /^1 asset:\n.*\n- sales\.csv \(.*saved by claude-ai 1\.2\.0\)/);
+    assert.doesNotMatch(listed, /other file|cannot be read/);
+    assert.match(textOf(await call('read_asset', { uri: 'sales.csv' })), /a,b\n1,2/);
+    tree.write('notes/cmdassets/saved.jsonl', `${line('b.chat.md', OTHER)}\n`);
+    assert.match(textOf(await call('list_assets', { filter: 'sales.csv' })), /^No matching assets/);
   });
 
   it('an invalid image is shown as bytes', async () => {

@@ -121,7 +121,7 @@ describe('an image', () => {
   const image = { kind: 'image', number: 1, path: `cmdassets/${PNG}` } as const;
 
   it('beside the chat is a link to the file that is there, and reaches the model as an image', async () => {
-    const parts = await windowParts(ofBytes(new Uint8Array(10), { image }));
+    const parts = await windowParts(ofBytes(new Uint8Array(10), { asset: image }));
     assert.deepEqual(parts.at(-1), { kind: 'asset', asset: image });
     assert.match(
       renderToolResult({ isError: false, parts }),
@@ -136,7 +136,7 @@ describe('an image', () => {
   });
 
   it('of another folder is described, and nothing links to it', async () => {
-    const parts = await windowParts(ofBytes(new Uint8Array(10), { isForeignImage: true }));
+    const parts = await windowParts(ofBytes(new Uint8Array(10), { isForeign: true }));
     assert.equal(parts.length, 1);
     assert.doesNotMatch(renderToolResult({ isError: false, parts }), /\]\(/);
   });

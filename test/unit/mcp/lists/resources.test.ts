@@ -50,6 +50,20 @@ describe('resources', () => {
     });
   }
 
+  const large: readonly (readonly [more: object, isLarge: true | undefined])[] = [
+    [{ size: 1024 * 1024 }, undefined],
+    [{ size: 1024 * 1024 + 1 }, true],
+    [{ _meta: { largeFileWarning: true } }, true],
+    [{ _meta: { largeFileWarning: 'yes' } }, undefined],
+    [{ _meta: null }, undefined],
+  ];
+  for (const [more, isLarge] of large) {
+    it(`with ${JSON.stringify(more)} are ${isLarge ? '' : 'not '}large`, async () => {
+      const { items } = await resources({ uri: 'demo://a', name: 'a', ...more });
+      assert.equal(items[0]?.isLarge, isLarge);
+    });
+  }
+
   it('keep a type with parameters', async () => {
     const { items } = await resources({ uri: 'a:b', name: 'a', mimeType: 'text/html;profile=mcp-app' });
     assert.equal(items[0]?.mimeType, 'text/html;profile=mcp-app');

@@ -22,7 +22,7 @@ const program = join(checkout, 'test/integration/fixtures/files-server.mjs');
 const folder = createTemporaryFolder('record');
 after(() => folder.dispose());
 const files = { command: process.execPath, args: [program, join(folder.path, 'record')] };
-const ui = uiSession({ settings: { 'filechat.mcpServers': { files } } });
+const ui = uiSession({ settings: { 'filechat.mcpServers': { files }, 'filechat.auditLog': true } });
 const CSV = 'quarter,sales\n1,42\n';
 
 ui.test(
@@ -54,5 +54,8 @@ ui.test(
     const text = await waitForText(evaluate, createHash('sha256').update(CSV).digest('hex'));
     assert.ok(text.includes('file:my%20sales.csv'));
     assert.equal(text.includes(Buffer.from(CSV).toString('base64')), false);
+
+    await runCommand(page, 'Filechat: Show Audit Log');
+    await waitForText(evaluate, `"files":[{"name":"file:my%20sales.csv","bytes":${CSV.length}}]`);
   },
 );

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Catalog } from '../../../src/catalog/catalog.ts';
+import { type ContentsRequest, readContents } from '../../../src/catalog/contents.ts';
+import { PNG_BASE64 } from '../../kit/png.ts';
+import { assetNumbered, useTree } from './tree.ts';
+
+const tree = useTree();
+const PNG = Buffer.from(PNG_BASE64, 'base64');
+const LARGE_PNG = Buffer.concat([PNG, Buffer.alloc(500)]);
+const FILES: Readonly<Record<string, string | Uint8Array>> = {
+  png: PNG,
+  wav: Buffer.from(
+    'RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0',
+    'latin1',
+  ),
+  svg: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  tiff: Buffer.from('II*\0\x08\0\0\0\0\0\0\0\0\0', 'latin1'),
+  pdf: '%PDF-1.7\n',
+  txt: 'Hello',
+  large: LARGE_PNG,
+};
+const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', large: 'png' };
+const LIMITS = { defaultBytes: 100, maxMediaBytes: 300 };
+
+async function read(file: string, request: Partial<ContentsRequest>) {
+  const asset = assetNumbered(1, EXTENSIONS[file] ?? file, file === 'wav' ? 'audio' : 'file');
+  tree.write(`cmdassets/${asset}`, FILES[file]);
+  const catalog = new Catalog({ folders: [tree.path] });
+  const found = await catalog.find({ kind: 'asset', chat: 'cmdassets', asset });
+  return readContents(found, { maxBytes: LIMITS.defaultBytes, ...request }, LIMITS);
+}
+
+/** What comes: its kind, and how many bytes. */
+const RETURNED: readonly [file: string, request: Partial<ContentsRequest>, expected: string][] = [
+  ['png', {}, `image ${PNG.length}`],
+  ['png', { start: 0, maxBytes: 100, as: 'auto' }, `image ${PNG.length}`],
+  ['png', { maxBytes: 299 }, `image ${PNG.length}`],
+  ['png', { maxBytes: 8 }, 'bytes 8'],
+  ['png', { start: 8 }, `bytes ${PNG.length - 8}`],
+  ['png', { as: 'image', start: 8, maxBytes: 8 }, `image ${PNG.length}`],
+  ['png', { as: 'resource' }, `bytes ${PNG.length}`],
+  ['png', { as: 'bytes' }, `bytes ${PNG.length}`],
+  ['wav', {}, 'audio 36'],
+  ['wav', { as: 'audio' }, 'audio 36'],
+  ['svg', {}, 'text 41'],
+  ['svg', { as: 'image' }, 'image 41'],
+  ['tiff', {}, 'bytes 14'],
+  ['tiff', { as: 'image' }, 'image 14'],
+  ['pdf', {}, 'bytes 9'],
+  ['txt', {}, 'text 5'],
+  ['txt', { as: 'text', start: 1 }, 'text 4'],
+  ['txt', { as: 'resource' }, 'text 5'],
+  ['txt', { as: 'bytes' }, 'bytes 5'],
+  ['large', {}, 'none 0'],
+  ['large', { start: 0 }, 'bytes 100'],
+  ['large', { as: 'bytes' }, 'bytes 100'],
+];
+
+const REFUSED: readonly [file: string, request: Partial<ContentsRequest>, words: RegExp][] = [
+  ['pdf', { as: 'image' }, /is application\/pdf, not an image\. Read it with as: "auto"/],
+  ['png', { as: 'audio' }, /is image\/png, not audio/],
+  ['txt', { as: 'image' }, /is text\/plain, not an image/],
+  ['png', { as: 'text' }, /This is image\/png, not UTF-8 text/],
+  ['large', { as: 'image' }, /more than the 300 bytes that can be returned as an image.*as: "bytes"/],
+  ['png', { start: 1000 }, /There is nothing at byte 1000/],
+];
+
+describe('the contents of a file', () => {
+  for (const [file, request, expected] of RETURNED) {
+    it(`${file} with ${JSON.stringify(request)} is ${expected}`, async () => {
+      const { body, byteCount } = await read(file, request);
+      assert.equal(`${body.kind} ${byteCount}`, expected);
+      if (body.kind === 'image' && file === 'png') assert.deepEqual(Buffer.from(body.bytes), PNG);
+    });
+  }
+  for (const [file, request, words] of REFUSED) {
+    it(`${file} with ${JSON.stringify(request)} is refused`, () =>
+      assert.rejects(read(file, request), words));
+  }
+
+  it('a client that follows nextStart reads all of an image that is too large', async () => {
+    const pieces: Uint8Array[] = [];
+    for (let start = (await read('large', {})).nextStart; start !== undefined; ) {
+      const { body, nextStart } = await read('large', { start });
+      if (body.kind === 'bytes') pieces.push(body.bytes);
+      start = nextStart;
+    }
+    assert.deepEqual(Buffer.concat(pieces), LARGE_PNG);
+  });
+});
