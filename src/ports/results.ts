@@ -54,7 +54,7 @@ export interface ResourceSource {
   readonly mimeType?: string;
 }
 
-/** An `image` can be shown in a Markdown preview. SVG can run scripts and is a `file`. */
+/** An `image` can be shown in a Markdown preview. SVG is one only in an image block: opened on its own, it can run scripts. */
 export type AssetKind = 'image' | 'audio' | 'file';
 
 export interface Asset {
@@ -63,7 +63,7 @@ export interface Asset {
   readonly number: number;
   /** The link's target: relative to the chat, with forward slashes. */
   readonly path: string;
-  /** The name of the resource, sanitized. */
+  /** The name of the resource or the file, sanitized. */
   readonly name?: string;
 }
 

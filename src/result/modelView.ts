@@ -1,6 +1,7 @@
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
+import { MAX_RESULT_CHARS } from './limitTotal.ts';
 
 type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
@@ -18,6 +19,23 @@ export const MAX_IMAGE_BYTES = 3_750_000;
 /** Text as text, small images as images, and one short line for everything else. */
 export function toModelParts({ parts }: ToolResult, options: ModelViewOptions): readonly ModelPart[] {
   return parts.filter((part) => part.audience !== 'user').flatMap((part) => viewPart(part, options));
+}
+
+/** Cuts the text of one result where it is longer than a result may be in a chat. Other parts are kept. */
+export function limitText<Part extends { readonly kind: string; readonly text?: string }>(
+  parts: readonly Part[],
+): readonly Part[] {
+  const total = parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0);
+  if (total <= MAX_RESULT_CHARS) return parts;
+  const note = `\n[Cut: these are the first ${MAX_RESULT_CHARS} of ${total} characters.]`;
+  let left = MAX_RESULT_CHARS - note.length;
+  return parts.flatMap((part) => {
+    if (part.text === undefined) return [part];
+    if (left < 0) return [];
+    const shown = part.text.slice(0, left).toWellFormed();
+    left -= part.text.length;
+    return [{ ...part, text: left < 0 ? `${shown}${note}` : shown }];
+  });
 }
 
 function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPart[] {

@@ -24,6 +24,7 @@ import {
   isFound,
   restorePlaceholders,
 } from './findBytes.ts';
+import { limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import {
   ByteSaver,
@@ -70,8 +71,9 @@ export async function processResult(
   parts.push(
     ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
   );
-  const withAssets = parts.some((part) => part.kind === 'asset');
-  return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  const limited = await saver.limitTotal(parts);
+  const withAssets = limited.some((part) => part.kind === 'asset');
+  return { isError: raw.isError, parts: withAssets ? limited.map(trimBlankEdges) : limited };
 }
 
 /** Text beside assets is written as Markdown, which ignores blank lines at the edges. */
@@ -139,13 +141,16 @@ class ResultSaver {
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
-    const parts =
-      block.kind === 'bytes'
-        ? [await this.#saveBytesBlock(block)]
-        : block.kind === 'text'
-          ? await this.#saveTextBlock(block)
-          : [block];
+    const parts = await this.#saveBlock(block);
     return block.audience === 'user' ? parts.map((part) => ({ ...part, audience: 'user' })) : parts;
+  }
+
+  async #saveBlock(block: Block): Promise<readonly ResultPart[]> {
+    if (block.kind === 'bytes') return [await this.#saveBytesBlock(block)];
+    if (block.kind === 'text') return this.#saveTextBlock(block);
+    if (block.kind !== 'data') return [block];
+    const parts = await this.#saveTextBlock({ kind: 'text', text: block.json });
+    return parts.map((part) => (part.kind === 'text' ? { kind: 'data', json: part.text } : part));
   }
 
   /** Returns no part if the content only repeats the blocks. Assets that are in no block follow it. */
@@ -173,17 +178,31 @@ class ResultSaver {
     return [...own, await this.#saveLongText({ kind: 'text', text: json })];
   }
 
+  /** Saves the parts that do not fit into the chat in a file. */
+  async limitTotal(parts: readonly ResultPart[]): Promise<readonly ResultPart[]> {
+    const limited = limitTotal(parts);
+    if (!limited) return parts;
+    const files: ResultPart[] = [];
+    for (const rest of limited.rest) {
+      const audience = defined({ audience: rest[0]?.audience });
+      const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
+      files.push({ ...problem(message), ...audience });
+      files.push({ ...(await this.#saveLongText(restText(rest))), ...audience });
+    }
+    return [...limited.lead, ...files, ...limited.shown];
+  }
+
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
     const { part, saved } = await this.#bytes.save(found, { what: 'data', block: 'file' });
     own.push(part);
     return saved;
   }
 
-  async #saveBytesBlock({ block, data, declared, uri }: BytesBlock): Promise<ResultPart> {
-    const what = block === 'file' ? `file ${nameFromUri(uri) ?? ''}`.trim() : block;
+  async #saveBytesBlock({ block, data, declared, uri, name }: BytesBlock): Promise<ResultPart> {
+    const what = block === 'file' ? `file ${nameFromUri(uri) ?? name ?? ''}`.trim() : block;
     const found = this.#readData(data, what);
     if (found.kind === 'problem') return found;
-    const { part, saved } = await this.#bytes.save(found, { what, declared, uri, block });
+    const { part, saved } = await this.#bytes.save(found, { what, declared, uri, name, block });
     if (data !== '') this.#replaced.set(data, describeInJson(saved));
     return part;
   }

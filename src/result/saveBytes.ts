@@ -25,6 +25,8 @@ export interface SpilledFiles {
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
   /** The name of the bytes in messages. */
   readonly what: string;
+  /** For the link, if the URI has none. */
+  readonly name?: string | undefined;
 }
 
 interface SavedPart {
@@ -89,8 +91,10 @@ export class ByteSaver {
     const tail =
       bytes instanceof Uint8Array ? undefined : await this.#files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
-    const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
-    const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
+    const name = clues.name ?? found.name;
+    const uri = clues.uri ?? name;
+    const { kind, extension, types } = await detectMediaType({ ...clues, uri, declared, bytes, tail });
+    const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri) ?? name);
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
   }

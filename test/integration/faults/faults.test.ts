@@ -51,7 +51,7 @@ const FAULTS: Readonly<Record<string, Expected>> = {
     shows: [FILE(1, '', 'bin'), FILE(2, '', 'bin'), FILE(3, '', 'bin')],
   },
   f07: { fault: 'JPEG bytes declared PNG', shows: [IMAGE(1, 'jpg')], files: ['jpg'] },
-  f08: { fault: 'SVG with a script', shows: [FILE(1, '', 'svg')], files: ['svg'] },
+  f08: { fault: 'SVG with a script', shows: [IMAGE(1, 'svg')], files: ['svg'] },
   f09: {
     fault: 'HTML and EXE declared PNG',
     shows: [FILE(1, '', 'bin'), FILE(2, '', 'bin')],
@@ -67,7 +67,11 @@ const FAULTS: Readonly<Record<string, Expected>> = {
     shows: [/^> ⚠ The image was not saved: it has 31\.5 MB, .* allows 8\.4 MB\.$/m],
     files: [],
   },
-  f12: { fault: 'ten thousand blocks', shows: ['block 0\n', 'block 5000\n', 'block 9999\n'], files: [] },
+  f12: {
+    fault: 'ten thousand blocks',
+    shows: ['block 0\n', 'block 1000\n', '> ⚠ The result is longer than 200000 characters.', 'block 9999\n'],
+    files: ['md'],
+  },
   f13: {
     fault: 'base64 nested in JSON text',
     shows: ['"title": "kept"', /image/],
