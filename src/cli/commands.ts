@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { acquireLock } from '../assets/chatLock.ts';
-import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
 import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
 
@@ -18,6 +17,7 @@ import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import { createMcpClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
+import { assetsBeside } from './recovery.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
 import { type CliContext, UsageError, type Work } from './usage.ts';
 
@@ -103,7 +103,7 @@ async function createListener(
   });
   return new ChatListener({
     document,
-    assets: new FolderAssets({ folder }),
+    assets: assetsBeside(document.path),
     tools,
     consent: command.kind === 'call' ? CONSENT_GIVEN : terminalConsent(command.approve, context),
     conversation:

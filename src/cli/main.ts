@@ -15,6 +15,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
       const { runCommand } = await import('./commands.ts');
       return await runCommand(command, context);
     }
+    if (command.kind === 'retry') return await (await import('./recovery.ts')).retry(command.chat, context);
     out(command.kind === 'help' ? USAGE : version);
     return 0;
   } catch (error) {

@@ -16,6 +16,8 @@ export const USAGE = `Usage:
                [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR] [--audit FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
       a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
+  filechat retry FILE
+      Saves the files of results that could not be saved to cmdassets/, and puts their links into the chat.
 
   In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
   below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
@@ -33,6 +35,7 @@ export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
+  | { readonly kind: 'retry'; readonly chat: string }
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
   | (ChatOptions & {
       readonly kind: 'run';
@@ -84,6 +87,8 @@ export function readCommand(argv: readonly string[]): Command {
   switch (command) {
     case 'tools':
       return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
+    case 'retry':
+      return { kind: 'retry', chat: needed(operand, 'FILE') };
     case 'call': {
       const name = readName(needed(operand, 'SERVER.TOOL'));
       const isBuiltIn = name.server === BUILT_IN_SERVER && values.servers === undefined;

@@ -47,6 +47,8 @@ export interface DataPart extends ForAudience {
 export interface ProblemPart extends ForAudience {
   readonly kind: 'problem';
   readonly message: string;
+  /** The excerpt of a text that could not be saved. */
+  readonly preview?: string;
 }
 
 export interface ResourceSource {
@@ -70,6 +72,14 @@ export interface Asset {
 export interface AssetStore {
   /** The assets of one result share a time and an id in their names. */
   beginResult(): ResultAssets;
+}
+
+export interface RecoverableAssets {
+  /**
+   * Saves a file that an earlier result could not save, from its copy in the recovery folder. Removes the copy after
+   * `link`. Rejects with a message for the user.
+   */
+  restore(name: string, link: (path: string) => Promise<void>): Promise<void>;
 }
 
 export interface ResultAssets {

@@ -71,7 +71,7 @@ export function renderPart(part: ResultPart): string {
     case 'data':
       return fence(showInvisible(part.json), 'json');
     case 'problem':
-      return quote(`⚠ ${escapeProse(part.message)}`);
+      return withPreview(quote(`⚠ ${escapeProse(part.message)}`), part.preview);
   }
 }
 
@@ -83,8 +83,11 @@ function renderText({ text, source }: TextPart): string {
 }
 
 function renderAsset({ asset, preview }: AssetPart): string {
-  const link = renderAssetLink(asset);
-  return preview === undefined ? link : `${link}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
+  return withPreview(renderAssetLink(asset), preview);
+}
+
+function withPreview(written: string, preview: string | undefined): string {
+  return preview === undefined ? written : `${written}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
 }
 
 export function renderAssetLink({ kind, number, path, name }: Asset): string {
@@ -246,8 +249,8 @@ function addPart(
 function addFence(parts: ResultPart[], info: string, text: string, source: ResourceSource | undefined): void {
   const last = parts.at(-1);
   if (source) parts.push({ kind: 'text', text, source });
-  else if (info === PREVIEW_INFO && last?.kind === 'asset') {
-    parts[parts.length - 1] = { ...(last satisfies AssetPart), preview: text };
+  else if (info === PREVIEW_INFO && (last?.kind === 'asset' || last?.kind === 'problem')) {
+    parts[parts.length - 1] = { ...last, preview: text };
   } else if (info === 'json') parts.push({ kind: 'data', json: text });
   else parts.push({ kind: 'text', text });
 }

@@ -45,7 +45,7 @@ function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPa
     case 'data':
       return [text(part.json)];
     case 'problem':
-      return [text(`⚠ ${part.message}`)];
+      return withPreview(text(`⚠ ${part.message}`), part.preview);
     case 'link':
       return [text(describeLink(part))];
     case 'asset':
@@ -63,7 +63,10 @@ function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): re
   if (asset.kind === 'image' && options.sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
-  const line = text(summarize(describeAsset(asset, mimeType, about), options.template));
+  return withPreview(text(summarize(describeAsset(asset, mimeType, about), options.template)), preview);
+}
+
+function withPreview(line: ModelPart, preview: string | undefined): readonly ModelPart[] {
   return preview === undefined ? [line] : [line, text(preview)];
 }
 

@@ -264,7 +264,7 @@ class ResultSaver {
     const { extension } = detectTextType(text, source?.mimeType);
     const bytes = new TextEncoder().encode(text);
     const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
-    return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
+    return { ...part, preview: previewText(shown) };
   }
 }
 

@@ -2,8 +2,17 @@ import { replyStarts } from '../../chat/edits/fork.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
 import { turnBody } from '../../chat/format/parse.ts';
+import { findUnsaved } from '../../result/unsaved.ts';
 
-export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
+export type LensKind =
+  | 'run'
+  | 'runTools'
+  | 'editArguments'
+  | 'resume'
+  | 'stop'
+  | 'regenerate'
+  | 'fork'
+  | 'retry';
 
 interface PlannedLens {
   readonly offset: number;
@@ -25,6 +34,9 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
     ...resumable.map(({ start }) => ({ offset: start, kind: 'resume' as const })),
     ...next.map((lens) => ({ offset: last, ...lens })),
     ...replies.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'regenerate' as const })),
+    ...findUnsaved(text)
+      .slice(-MAX_OF_A_KIND)
+      .map(({ start }) => ({ offset: start, kind: 'retry' as const })),
   ];
 }
 

@@ -62,5 +62,6 @@ const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string
     t('$(refresh) Regenerate'),
     t('Remove this reply and ask for another one; Undo brings it back'),
   ],
+  retry: ['retry', t('$(refresh) Retry'), t('Save the files that could not be saved')],
   fork: ['fork', t('$(repo-forked) Fork'), t('Go on from here in a new chat')],
 };
