@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   stop: (app, argument) => app.stop(argument),
   resume: (app, argument) => app.resume(argument),
   regenerate: (app, argument) => app.regenerate(argument),
+  retry: (app, argument) => app.retry(argument),
   editArguments: (app, argument) => app.editArguments(argument),
   fork: (app, argument) => app.fork(argument),
   compact: (app, argument) => app.compact(argument),

@@ -1,4 +1,4 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat, mkdir, readFile, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
 import { Queues } from '../base/async.ts';
@@ -6,7 +6,8 @@ import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, assetName, readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
-import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
+import type { AssetKind, AssetStore, NewAsset, RecoverableAssets, ResultAssets } from '../ports/results.ts';
+import { describeUnsaved } from '../result/unsaved.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
 
@@ -18,6 +19,8 @@ export const newResultId: () => string = customAlphabet(LETTERS_AND_DIGITS, RESU
 export interface NamingOptions {
   /** The part of a link before the file name; the whole path for a chat that is not saved. */
   readonly linkPrefix?: string;
+  /** A local folder for copies of what cannot be saved. */
+  readonly recovery?: string | undefined;
   readonly now?: () => Date;
   readonly newId?: () => string;
 }
@@ -25,12 +28,17 @@ export interface NamingOptions {
 const MAX_NAME_TRIES = 5;
 
 /** The assets of a `cmdassets/` folder: numbered in each result, never overwritten, and without duplicates. */
-export abstract class NumberedAssets implements AssetStore {
+export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
   readonly #options: Required<NamingOptions>;
   readonly #saves = new Queues();
 
-  constructor({ linkPrefix = ASSET_FOLDER, now = () => new Date(), newId = newResultId }: NamingOptions) {
-    this.#options = { linkPrefix, now, newId };
+  constructor({ linkPrefix = ASSET_FOLDER, recovery, now, newId }: NamingOptions) {
+    this.#options = {
+      linkPrefix,
+      recovery,
+      now: now ?? (() => new Date()),
+      newId: newId ?? newResultId,
+    };
   }
 
   abstract spillFolder(): Promise<string>;
@@ -76,11 +84,47 @@ export abstract class NumberedAssets implements AssetStore {
         const name = await this.#saves.run(alike, () => store(asset, number));
         return { number, path: `${linkPrefix}/${name}` };
       } catch (error) {
-        const reason = this.explain(error);
-        throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });
+        const copy = await this.#keepCopy(assetName({ ...asset, ...names, number }), asset);
+        throw new Error(describeUnsaved(`${kind} ${number}`, this.explain(error), copy), { cause: error });
       }
     };
-    return { spillFolder: () => this.spillFolder(), save };
+    // Long strings are not lost either if the folder of the chat cannot be written.
+    const spillFolder = () => this.spillFolder().catch((error) => this.#recoveryFolder(error));
+    return { spillFolder, save };
+  }
+
+  async restore(name: string, link: (path: string) => Promise<void>): Promise<void> {
+    const about = readAssetName(name);
+    const { recovery = '', linkPrefix } = this.#options;
+    const copy = join(recovery, name);
+    const bytes = about && recovery ? await readFile(copy).catch(() => undefined) : undefined;
+    if (!about || !bytes) throw new Error(`There is no copy of ${name} in the recovery folder ${recovery}.`);
+    try {
+      // The name is only taken if an earlier attempt saved the file and could not link to it.
+      await this.create(name, { ...about, bytes });
+    } catch (error) {
+      throw new Error(describeUnsaved(name, this.explain(error), copy), { cause: error });
+    }
+    await link(`${linkPrefix}/${name}`);
+    await unlink(copy).catch(() => undefined);
+  }
+
+  /** Resolves to undefined if the copy cannot be saved either. */
+  async #keepCopy(name: string, asset: NewAsset): Promise<string | undefined> {
+    try {
+      const copy = join(await this.#recoveryFolder(), name);
+      return (await createWholeFile(copy, asset.bytes)) ? copy : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #recoveryFolder(cause?: unknown): Promise<string> {
+    const { recovery } = this.#options;
+    if (recovery === undefined) throw cause ?? new Error('There is no recovery folder.');
+    await mkdir(recovery, { recursive: true, mode: 0o700 });
+    await sweepLeftovers(recovery).catch(() => undefined);
+    return recovery;
   }
 }
 

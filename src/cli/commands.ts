@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { acquireLock } from '../assets/chatLock.ts';
-import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
 import { visibleLine } from '../base/lines.ts';
 import {
@@ -26,6 +25,7 @@ import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import { createMcpClient, createModelFinder, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
+import { assetsBeside } from './recovery.ts';
 import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
 import { type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
@@ -139,7 +139,7 @@ async function createListener(
   const tools = withSwitches(offered, () => settings.disabledTools);
   return new ChatListener({
     document,
-    assets: new FolderAssets({ folder }),
+    assets: assetsBeside(document.path),
     tools,
     servers: client,
     consent: command.kind === 'run' ? terminalConsent(settings.approve, context) : CONSENT_GIVEN,

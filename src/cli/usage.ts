@@ -24,6 +24,8 @@ export const USAGE = `Usage:
                [--root DIR] [--audit FILE] [--timeout SECONDS] [--settings FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
       a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
+  filechat retry FILE
+      Saves the files of results that could not be saved to cmdassets/, and puts their links into the chat.
 
   In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
   below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
@@ -46,6 +48,7 @@ export type Command =
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
   | { readonly kind: 'resources'; readonly servers: string }
+  | { readonly kind: 'retry'; readonly chat: string }
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
   | (ChatOptions & ResourceName & { readonly kind: 'read' })
   | (ChatOptions & {
@@ -54,7 +57,7 @@ export type Command =
       readonly models: string | undefined;
     });
 
-export type Work = Exclude<Command, { kind: 'help' | 'version' }>;
+export type Work = Exclude<Command, { kind: 'help' | 'version' | 'retry' }>;
 
 export type ChatWork = Extract<Work, ChatOptions>;
 
@@ -102,6 +105,8 @@ export function readCommand(argv: readonly string[]): Command {
     case 'tools':
     case 'resources':
       return { kind: command, servers: needed(values.servers, '--servers mcp.json') };
+    case 'retry':
+      return { kind: 'retry', chat: needed(operands[0], 'FILE') };
     case 'call':
       return readCall(values, operands);
     case 'read':

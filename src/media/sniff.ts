@@ -16,6 +16,7 @@ export interface MediaClues {
 /** Decides by the magic numbers, then by the declared type, then by the extension in the URI. */
 export async function detectMediaType(clues: MediaClues): Promise<MediaType> {
   const type = await detectByClues(clues);
+  if (type.extension === 'svg' && clues.block === 'image') return { ...type, kind: 'image' };
   return type.kind === 'image' && !canBeShown(clues) ? { ...type, kind: 'file' } : type;
 }
 

@@ -145,3 +145,50 @@ function usualType(type: string): string {
 export function listTypes(patterns: readonly string[]): string {
   return patterns.join(', ') || 'nothing';
 }
+
+/** By the part of the MIME type after the slash, without `x-`. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  'c++src': 'cpp',
+  csharp: 'csharp',
+  csrc: 'c',
+  css: 'css',
+  diff: 'diff',
+  ecmascript: 'javascript',
+  go: 'go',
+  haskell: 'haskell',
+  html: 'html',
+  java: 'java',
+  'java-source': 'java',
+  javascript: 'javascript',
+  json: 'json',
+  kotlin: 'kotlin',
+  lua: 'lua',
+  markdown: 'markdown',
+  patch: 'diff',
+  perl: 'perl',
+  php: 'php',
+  'httpd-php': 'php',
+  python: 'python',
+  'python-script': 'python',
+  r: 'r',
+  ruby: 'ruby',
+  rust: 'rust',
+  rustsrc: 'rust',
+  scala: 'scala',
+  sh: 'sh',
+  shellscript: 'sh',
+  sql: 'sql',
+  swift: 'swift',
+  tex: 'latex',
+  toml: 'toml',
+  typescript: 'typescript',
+  xml: 'xml',
+  yaml: 'yaml',
+};
+
+/** The info string of fenced code of this type; undefined for plain and unknown text. */
+export function languageOf(type: string | undefined): string | undefined {
+  const subtype =
+    /^(?:text|application)\/(?:x-)?([a-z+-]+)\s*(?:;|$)/.exec(type?.toLowerCase() ?? '')?.[1] ?? '';
+  return Object.hasOwn(LANGUAGES, subtype) ? LANGUAGES[subtype] : undefined;
+}

@@ -47,6 +47,8 @@ export interface DataPart extends ForAudience {
 export interface ProblemPart extends ForAudience {
   readonly kind: 'problem';
   readonly message: string;
+  /** The excerpt of a text that could not be saved. */
+  readonly preview?: string;
 }
 
 export interface ResourceSource {
@@ -54,7 +56,7 @@ export interface ResourceSource {
   readonly mimeType?: string;
 }
 
-/** An `image` can be shown in a Markdown preview. SVG can run scripts and is a `file`. */
+/** An `image` can be shown in a Markdown preview. SVG is one only in an image block: opened on its own, it can run scripts. */
 export type AssetKind = 'image' | 'audio' | 'file';
 
 export interface Asset {
@@ -63,13 +65,21 @@ export interface Asset {
   readonly number: number;
   /** The link's target: relative to the chat, with forward slashes. */
   readonly path: string;
-  /** The name of the resource, sanitized. */
+  /** The name of the resource or the file, sanitized. */
   readonly name?: string;
 }
 
 export interface AssetStore {
   /** The assets of one result share a time and an id in their names. */
   beginResult(): ResultAssets;
+}
+
+export interface RecoverableAssets {
+  /**
+   * Saves a file that an earlier result could not save, from its copy in the recovery folder. Removes the copy after
+   * `link`. Rejects with a message for the user.
+   */
+  restore(name: string, link: (path: string) => Promise<void>): Promise<void>;
 }
 
 export interface ResultAssets {

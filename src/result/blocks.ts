@@ -1,8 +1,8 @@
-import { defined, field, isObject } from '../base/json.ts';
+import { defined, field, isObject, mapStrings } from '../base/json.ts';
 import { decodePercent } from '../chat/format/escape.ts';
-import type { ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
+import type { DataPart, ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
 
-export type Block = TextPart | LinkPart | ProblemPart | BytesBlock;
+export type Block = TextPart | LinkPart | DataPart | ProblemPart | BytesBlock;
 
 export interface BytesBlock extends ForAudience {
   readonly kind: 'bytes';
@@ -11,6 +11,8 @@ export interface BytesBlock extends ForAudience {
   readonly data: string;
   readonly declared?: string;
   readonly uri?: string;
+  /** The name beside the bytes, sanitized. */
+  readonly name?: string;
 }
 
 export interface RawResult {
@@ -53,12 +55,45 @@ function readBlock(block: unknown, position: number): readonly Block[] {
     case 'resource_link':
       return [readLink(block, position)];
     default:
-      return [
-        problem(
-          `Block ${position} of the result has a type that Filechat does not know: ${shown(block['type'])}.`,
-        ),
-      ];
+      return readUnknown(block, position);
   }
+}
+
+const BYTES_KEYS = ['data', 'blob'];
+const TYPE_KEYS = ['mimeType', 'mime_type', 'mediaType', 'media_type', 'contentType', 'content_type'];
+const NAME_KEYS = ['filename', 'fileName', 'name'];
+
+/** The bytes of a block that declares their type, and its other fields as JSON. */
+function readUnknown(block: Fields, position: number): readonly Block[] {
+  const { type } = block;
+  const key = BYTES_KEYS.find((each) => typeof block[each] === 'string');
+  const declared = TYPE_KEYS.map((each) => shortText(block[each])).find((each) => each !== undefined);
+  if (key === undefined || declared === undefined) {
+    return [
+      problem(`Block ${position} of the result has a type that Filechat does not know: ${shown(type)}.`),
+    ];
+  }
+  const { [key]: data, ...others } = block;
+  const bytes: Block = {
+    kind: 'bytes',
+    block: 'file',
+    data: String(data),
+    declared,
+    ...defined({ name: nameBeside(block) }),
+  };
+  const isSaid = (each: string) => [...TYPE_KEYS, ...NAME_KEYS, 'type'].includes(each);
+  if (type === 'binary' && Object.keys(others).every(isSaid)) return [bytes];
+  return [
+    bytes,
+    {
+      kind: 'data',
+      json: JSON.stringify(
+        mapStrings(others, (text) => text),
+        null,
+        2,
+      ),
+    },
+  ];
 }
 
 function readText(block: Fields, position: number): Block {
@@ -70,7 +105,8 @@ function readText(block: Fields, position: number): Block {
 function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
   const { data, mimeType } = block;
   if (typeof data !== 'string') return problem(`The ${kind} could not be saved: it has no data.`);
-  return { kind: 'bytes', block: kind, data, ...defined({ declared: shortText(mimeType) }) };
+  const about = defined({ declared: shortText(mimeType), name: nameBeside(block) });
+  return { kind: 'bytes', block: kind, data, ...about };
 }
 
 /** A resource with both text and bytes violates the protocol, but both are kept. */
@@ -83,7 +119,11 @@ function readResource(resource: unknown, position: number): readonly Block[] {
     blocks.push({ kind: 'text', text: normalizeLines(text), source });
   }
   if (typeof blob === 'string') {
-    const about = defined({ declared: shortText(mimeType), uri: shortText(uri) });
+    const about = defined({
+      declared: shortText(mimeType),
+      uri: shortText(uri),
+      name: nameBeside(resource),
+    });
     blocks.push({ kind: 'bytes', block: 'file', data: blob, ...about });
   }
   if (blocks.length > 0) return blocks;
@@ -136,8 +176,19 @@ export function nameFromUri(uri: string | undefined): string | undefined {
     // The host of a web address is not a file name; in other schemes it may be: `demo://report.pdf`.
     .replace(/^https?:\/\/[^/]*/i, '')
     .replace(/^[a-z][a-z0-9+.-]*:/i, '');
-  const segment = path?.split(/[/\\]/).findLast((each) => each !== '');
+  const segment = lastSegment(path ?? '');
   return segment === undefined ? undefined : safeName(decodePercent(segment));
+}
+
+/** The name of a file that its owner in JSON declares, made safe for the text of a link. */
+export function nameBeside(owner: unknown): string | undefined {
+  const name = NAME_KEYS.map((key) => field(owner, key)).find((each) => typeof each === 'string');
+  const segment = typeof name === 'string' ? lastSegment(name.slice(0, MAX_FIELD_CHARS)) : undefined;
+  return segment === undefined ? undefined : safeName(segment.toWellFormed());
+}
+
+function lastSegment(path: string): string | undefined {
+  return path.split(/[/\\]/).findLast((each) => each !== '');
 }
 
 function safeName(text: string): string | undefined {

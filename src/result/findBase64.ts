@@ -17,6 +17,8 @@ interface FoundBytes {
   readonly declared?: string;
   /** The text of the Markdown link or image around the bytes. */
   readonly label?: string;
+  /** The name beside the bytes in JSON, sanitized. */
+  readonly name?: string;
   readonly summary?: string;
 }
 

@@ -5,6 +5,7 @@ import { sniffBytes } from '../media/sniff.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
+import { nameBeside } from './blocks.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 import { isAssetName, SUMMARY_NAME } from './modelView.ts';
 
@@ -26,7 +27,7 @@ export async function extractBytes(text: string, context: ExtractContext): Promi
       }
     }
   }
-  return pieces;
+  return nameInJson(pieces);
 }
 
 /** `extractBytes` for every string in structured content that contains bytes. */
@@ -50,7 +51,44 @@ export async function extractFromValue(
     // A spilled string that is text again has changed too.
     if (pieces.length !== 1 || pieces[0] !== text) extracted.set(text, pieces);
   }
+  const names = extracted.size === 0 ? new Map<string, string>() : findNames(value);
+  for (const [text, [only, ...more]] of extracted) {
+    if (only !== undefined && more.length === 0) extracted.set(text, [named(only, names.get(text))]);
+  }
   return extracted;
+}
+
+/** Gives bytes that are a whole string in JSON text the name beside them. */
+function nameInJson(pieces: readonly Piece[]): readonly Piece[] {
+  if (pieces.length === 1 || !pieces.some(isFound)) return pieces;
+  const marker = (at: number) => `filechat-bytes:${at}`;
+  const json = pieces.map((piece, at) => (isFound(piece) ? marker(at) : piece)).join('');
+  if (json.length > MAX_PARSED_CHARS || !/^\s*[[{]/.test(json)) return pieces;
+  const names = findNames(parseJson(json));
+  return pieces.map((piece, at) => named(piece, names.get(marker(at))));
+}
+
+function named(piece: Piece, name: string | undefined): Piece {
+  return isFound(piece) && piece.kind === 'bytes' && name !== undefined ? { ...piece, name } : piece;
+}
+
+/** For each string in an object that has a name: that name. */
+function findNames(value: unknown): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const pending: unknown[] = [value];
+  // A transformer can return a cycle.
+  const seen = new Set<object>();
+  while (pending.length > 0) {
+    const owner = pending.pop();
+    if (typeof owner !== 'object' || owner === null || seen.has(owner)) continue;
+    seen.add(owner);
+    const name = nameBeside(owner);
+    for (const each of Object.values(owner)) {
+      if (typeof each !== 'string') pending.push(each);
+      else if (name !== undefined && !names.has(each)) names.set(each, name);
+    }
+  }
+  return names;
 }
 
 export function isFound(piece: Piece): piece is Found {
@@ -165,7 +203,7 @@ async function restore(spill: Spill): Promise<string> {
 
 function mapOtherStrings(block: unknown, replace: (text: string) => string): unknown {
   if (!isObject(block)) return mapStrings(block, replace);
-  const mapped = mapAllBut(['data', 'text'], block, replace);
+  const mapped = mapAllBut(['data', 'blob', 'text'], block, replace);
   const { resource } = block;
   return isObject(resource)
     ? { ...mapped, resource: mapAllBut(['text', 'blob'], resource, replace) }

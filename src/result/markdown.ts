@@ -11,7 +11,7 @@ import {
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { detectMarkup } from '../media/sniff.ts';
-import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
+import { languageOf, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { TextEdit } from '../ports/document.ts';
 import type {
   Asset,
@@ -71,20 +71,23 @@ export function renderPart(part: ResultPart): string {
     case 'data':
       return fence(showInvisible(part.json), 'json');
     case 'problem':
-      return quote(`⚠ ${escapeProse(part.message)}`);
+      return withPreview(quote(`⚠ ${escapeProse(part.message)}`), part.preview);
   }
 }
 
 function renderText({ text, source }: TextPart): string {
-  const fenced = fence(showInvisible(text));
+  const fenced = fence(showInvisible(text), languageOf(source?.mimeType));
   if (!source) return fenced;
   const type = source.mimeType === undefined ? '' : ` (${codeSpan(source.mimeType)})`;
   return `> From ${codeSpan(source.uri)}${type}\n\n${fenced}`;
 }
 
 function renderAsset({ asset, preview }: AssetPart): string {
-  const link = renderAssetLink(asset);
-  return preview === undefined ? link : `${link}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
+  return withPreview(renderAssetLink(asset), preview);
+}
+
+function withPreview(written: string, preview: string | undefined): string {
+  return preview === undefined ? written : `${written}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
 }
 
 export function renderAssetLink({ kind, number, path, name }: Asset): string {
@@ -152,7 +155,7 @@ function unescapeProse(text: string): string {
 const MAX_PREVIEW_CHARS = 600;
 const CUT = '\n…\n';
 
-/** The head and the tail of a long text, cut at line ends where possible. */
+/** The head and the tail of a long text, cut at line ends if that leaves at least half of each. */
 export function previewText(text: string): string {
   if (text.length <= MAX_PREVIEW_CHARS) return text;
   const room = MAX_PREVIEW_CHARS - CUT.length;
@@ -160,7 +163,9 @@ export function previewText(text: string): string {
   const tail = text.slice(text.length - Math.floor(room * 0.4));
   const headEnd = head.lastIndexOf('\n');
   const tailStart = tail.indexOf('\n') + 1;
-  return `${head.slice(0, headEnd > 0 ? headEnd : undefined)}${CUT}${tail.slice(tailStart)}`.toWellFormed();
+  const shownHead = headEnd >= head.length / 2 ? head.slice(0, headEnd) : head;
+  const shownTail = tailStart <= tail.length / 2 ? tail.slice(tailStart) : tail;
+  return `${shownHead}${CUT}${shownTail}`.toWellFormed();
 }
 
 export function detectTextType(text: string, declared?: string): MediaType {
@@ -258,10 +263,11 @@ function addPart(
 
 function addFence(parts: ResultPart[], info: string, text: string, source: ResourceSource | undefined): void {
   const last = parts.at(-1);
-  if (info === PREVIEW_INFO && last?.kind === 'asset') {
-    parts[parts.length - 1] = { ...(last satisfies AssetPart), preview: text };
+  if (source) parts.push({ kind: 'text', text, source });
+  else if (info === PREVIEW_INFO && (last?.kind === 'asset' || last?.kind === 'problem')) {
+    parts[parts.length - 1] = { ...last, preview: text };
   } else if (info === 'json') parts.push({ kind: 'data', json: text });
-  else parts.push({ kind: 'text', text, ...defined({ source }) });
+  else parts.push({ kind: 'text', text });
 }
 
 function readSource(text: string): ResourceSource | undefined {

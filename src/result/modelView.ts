@@ -1,6 +1,7 @@
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
+import { MAX_RESULT_CHARS } from './limitTotal.ts';
 
 type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
@@ -20,6 +21,23 @@ export function toModelParts({ parts }: ToolResult, options: ModelViewOptions): 
   return parts.filter((part) => part.audience !== 'user').flatMap((part) => viewPart(part, options));
 }
 
+/** Cuts the text of one result where it is longer than a result may be in a chat. Other parts are kept. */
+export function limitText<Part extends { readonly kind: string; readonly text?: string }>(
+  parts: readonly Part[],
+): readonly Part[] {
+  const total = parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0);
+  if (total <= MAX_RESULT_CHARS) return parts;
+  const note = `\n[Cut: these are the first ${MAX_RESULT_CHARS} of ${total} characters.]`;
+  let left = MAX_RESULT_CHARS - note.length;
+  return parts.flatMap((part) => {
+    if (part.text === undefined) return [part];
+    if (left < 0) return [];
+    const shown = part.text.slice(0, left).toWellFormed();
+    left -= part.text.length;
+    return [{ ...part, text: left < 0 ? `${shown}${note}` : shown }];
+  });
+}
+
 function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPart[] {
   switch (part.kind) {
     case 'text':
@@ -27,7 +45,7 @@ function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPa
     case 'data':
       return [text(part.json)];
     case 'problem':
-      return [text(`⚠ ${part.message}`)];
+      return withPreview(text(`⚠ ${part.message}`), part.preview);
     case 'link':
       return [text(describeLink(part))];
     case 'asset':
@@ -50,7 +68,10 @@ function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): re
   if (asset.kind === 'image' && options.sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
-  const line = text(summarize(describeAsset(asset, mimeType, about), options.template));
+  return withPreview(text(summarize(describeAsset(asset, mimeType, about), options.template)), preview);
+}
+
+function withPreview(line: ModelPart, preview: string | undefined): readonly ModelPart[] {
   return preview === undefined ? [line] : [line, text(preview)];
 }
 

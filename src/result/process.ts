@@ -24,6 +24,7 @@ import {
   isFound,
   restorePlaceholders,
 } from './findBytes.ts';
+import { limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import { type PreparedResult, padNumbers } from './numbering.ts';
@@ -109,8 +110,9 @@ export async function prepareResult(
     parts.push(...(await saver.saveLost(sent, tool)));
     for (const each of saver.fieldProblems())
       parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
-    const withAssets = parts.some((part) => part.kind === 'asset');
-    return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+    const limited = await saver.limitTotal(parts);
+    const withAssets = limited.some((part) => part.kind === 'asset');
+    return { isError: raw.isError, parts: withAssets ? limited.map(trimBlankEdges) : limited };
   };
   const maxAssets = (await countAtMost(raw.blocks, context)) + founds.length + sent.length;
   return { maxAssets, save };
@@ -235,13 +237,16 @@ class ResultSaver {
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
-    const parts =
-      block.kind === 'bytes'
-        ? [await this.#saveBytesBlock(block)]
-        : block.kind === 'text'
-          ? await this.#saveTextBlock(block)
-          : [block];
+    const parts = await this.#saveBlock(block);
     return block.audience === 'user' ? parts.map((part) => ({ ...part, audience: 'user' })) : parts;
+  }
+
+  async #saveBlock(block: Block): Promise<readonly ResultPart[]> {
+    if (block.kind === 'bytes') return [await this.#saveBytesBlock(block)];
+    if (block.kind === 'text') return this.#saveTextBlock(block);
+    if (block.kind !== 'data') return [block];
+    const parts = await this.#saveTextBlock({ kind: 'text', text: block.json });
+    return parts.map((part) => (part.kind === 'text' ? { kind: 'data', json: part.text } : part));
   }
 
   /** Returns no part if the content only repeats the blocks. Assets that are in no block follow it. */
@@ -283,17 +288,32 @@ class ResultSaver {
     return describeInJson(saved, found);
   }
 
+  /** Saves the parts that do not fit into the chat in a file. */
+  async limitTotal(parts: readonly ResultPart[]): Promise<readonly ResultPart[]> {
+    const limited = limitTotal(parts);
+    if (!limited) return parts;
+    const files: ResultPart[] = [];
+    for (const rest of limited.rest) {
+      const audience = defined({ audience: rest[0]?.audience });
+      const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
+      files.push({ ...problem(message), ...audience });
+      const saved = await this.#saveLongText(restText(rest));
+      files.push(...saved.map((part) => ({ ...part, ...audience })));
+    }
+    return [...limited.lead, ...files, ...limited.shown];
+  }
+
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
     const { part, saved } = await this.#bytes.save(found, { what: 'data', block: 'file' });
     own.push(part);
     return saved;
   }
 
-  async #saveBytesBlock({ block, data, declared, uri }: BytesBlock): Promise<ResultPart> {
-    const what = block === 'file' ? `file ${nameFromUri(uri) ?? ''}`.trim() : block;
+  async #saveBytesBlock({ block, data, declared, uri, name }: BytesBlock): Promise<ResultPart> {
+    const what = block === 'file' ? `file ${nameFromUri(uri) ?? name ?? ''}`.trim() : block;
     const found = readData(data, what, { ...this.#limits, spills: this.#context.spills });
     if (found.kind === 'problem') return found;
-    const { part, saved } = await this.#bytes.save(found, { what, declared, uri, block });
+    const { part, saved } = await this.#bytes.save(found, { what, declared, uri, name, block });
     if (data !== '') this.#replaced.set(data, describeInJson(saved));
     return part;
   }
@@ -348,7 +368,7 @@ class ResultSaver {
     const refusal = refuseType('rest of this text', about, this.#limits);
     if (refusal) return [{ ...part, text: previewText(shown) }, refusal];
     const stored = await this.#bytes.saveText(text, type, nameFromUri(source?.uri));
-    return [stored.kind === 'asset' ? { ...stored, preview: previewText(shown) } : stored];
+    return [{ ...stored, preview: previewText(shown) }];
   }
 }
 

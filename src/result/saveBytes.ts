@@ -33,6 +33,8 @@ export interface SaveLimits {
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
   /** The name of the bytes in messages. */
   readonly what: string;
+  /** For the link, if the URI has none. */
+  readonly name?: string | undefined;
 }
 
 interface SavedPart {
@@ -118,10 +120,12 @@ export class ByteSaver {
     const tail =
       bytes instanceof Uint8Array ? undefined : await this.#files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
-    const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
+    const name = clues.name ?? found.name;
+    const uri = clues.uri ?? name;
+    const { kind, extension, types } = await detectMediaType({ ...clues, uri, declared, bytes, tail });
     const refusal = refuseType(what, { types: [types[0]], size }, this.#limits);
     if (refusal) return { part: refusal, saved: { size } };
-    const part = await this.#store({ kind, extension, bytes }, nameFromUri(clues.uri));
+    const part = await this.#store({ kind, extension, bytes }, nameFromUri(clues.uri) ?? name);
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] } };
   }

@@ -2,6 +2,7 @@ import { trimBlankLines } from '../base/lines.ts';
 import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
 import { escapeReply, withoutClosingLines } from '../chat/reply/escape.ts';
+import { languageOf } from '../media/table.ts';
 import type { ResultPart, TextPart } from '../ports/results.ts';
 import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
 
@@ -73,7 +74,8 @@ function replyPieces(parts: readonly ResultPart[]): readonly Piece[] {
 }
 
 function renderReplyText({ text, source }: TextPart): string {
-  return source ? `> From ${codeSpan(source.uri)}\n\n${fence(text)}` : trimBlankLines(text);
+  if (!source) return trimBlankLines(text);
+  return `> From ${codeSpan(source.uri)}\n\n${fence(text, languageOf(source.mimeType))}`;
 }
 
 /** The note that closes open code is valid only at the end; elsewhere, such text is written as code. */

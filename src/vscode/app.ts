@@ -28,7 +28,7 @@ import { Conversations } from './run/conversations.ts';
 import { CostItem, showRunFigures } from './run/figures.ts';
 import { registerLenses } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
-import { editArguments, offsetFor, regenerate } from './run/turnCommands.ts';
+import { editArguments, offsetFor, regenerate, retry } from './run/turnCommands.ts';
 import { ServerCommands } from './servers/commands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
@@ -54,6 +54,7 @@ export class App {
   readonly #conversations: Conversations;
   readonly #models: EditorModels;
   readonly #cost: CostItem;
+  readonly #storeFor: StoreFor;
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
@@ -81,8 +82,8 @@ export class App {
       globalStorage: globalStorageUri,
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
-    const storeFor = assetStores(globalStorageUri, this.log);
-    this.#runs = this.#createRuns(storeFor);
+    this.#storeFor = assetStores(globalStorageUri, this.log);
+    this.#runs = this.#createRuns();
     this.#cost = new CostItem({
       runs: this.#runs,
       memory: globalState,
@@ -92,10 +93,10 @@ export class App {
     this.serverCommands = new ServerCommands(this.servers, this.#runs);
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
-    this.#register(storeFor);
+    this.#register();
   }
 
-  #createRuns(storeFor: StoreFor): Runs {
+  #createRuns(): Runs {
     const { client, tools, audit } = this.servers;
     const { globalStorageUri } = this.#context;
     return new Runs({
@@ -104,7 +105,7 @@ export class App {
       audit,
       consent: this.#consent,
       log: this.log,
-      assetsFor: storeFor,
+      assetsFor: this.#storeFor,
       filesFor: (uri) =>
         new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
       conversationFor: (uri) => this.#conversations.of(uri),
@@ -113,7 +114,7 @@ export class App {
     });
   }
 
-  #register(storeFor: StoreFor): void {
+  #register(): void {
     const { builtIns, client, rows } = this.servers;
     const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
@@ -132,8 +133,12 @@ export class App {
       registerReferences(known, this.#context),
       registerLenses(this.#runs),
       watchProblems(),
-      registerPaste(storeFor),
-      moveAssetsOnSave({ storeFor, globalStorage: this.#context.globalStorageUri, log: this.log }),
+      registerPaste(this.#storeFor),
+      moveAssetsOnSave({
+        storeFor: this.#storeFor,
+        globalStorage: this.#context.globalStorageUri,
+        log: this.log,
+      }),
       watchTyping(this.#runs, (document) => void this.#run(document)),
     );
   }
@@ -155,6 +160,10 @@ export class App {
 
   regenerate(argument: unknown): Promise<RunOutcome> {
     return regenerate(argument, this.#runs, (document) => this.#run(document));
+  }
+
+  retry(argument: unknown): Promise<RunOutcome> {
+    return retry(argument, this.#runs, this.#storeFor);
   }
 
   showBreakdown(argument: unknown): Promise<void> {

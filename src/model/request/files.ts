@@ -9,7 +9,13 @@ import type { AttachedFile, AttachmentSource } from '../../ports/document.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
 import { readToolResult } from '../../result/markdown.ts';
-import { assetReference, MAX_IMAGE_BYTES, summarize, toModelParts } from '../../result/modelView.ts';
+import {
+  assetReference,
+  limitText,
+  MAX_IMAGE_BYTES,
+  summarize,
+  toModelParts,
+} from '../../result/modelView.ts';
 import { IMAGES } from '../providers/wire.ts';
 import { textPart } from './messages.ts';
 import { stripTags } from './tools.ts';
@@ -212,7 +218,7 @@ function viewResult(
   const named = views.flatMap((view): readonly ContentPart[] =>
     view.kind === 'file' ? [textPart(`[asset:${view.name}]`), view] : [view],
   );
-  const content = named.filter((view) => view.kind === 'file' || view.text !== '');
+  const content = limitText(named.filter((view) => view.kind === 'file' || view.text !== ''));
   // A result that consists of problems is an error, even if the tool reports none.
   const isFailure = isError || (parts.length > 0 && parts.every((part) => part.kind === 'problem'));
   // Several providers refuse an empty result.

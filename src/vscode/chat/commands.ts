@@ -10,6 +10,7 @@ import { CHANGED, failed, tell } from '../ui/outcomes.ts';
 import { chatName, moveToEnd, rangeOf, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './paths.ts';
+import { recoveryFolder } from './stores.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
 export const REPLACE = vscode.l10n.t('Replace What Follows');
@@ -142,7 +143,7 @@ export async function keepCopy(
   markdown: string,
   { globalStorageUri }: Pick<vscode.ExtensionContext, 'globalStorageUri'>,
 ): Promise<void> {
-  const file = vscode.Uri.joinPath(globalStorageUri, 'recovered', copyName(new Date()));
+  const file = vscode.Uri.joinPath(recoveryFolder(globalStorageUri), copyName(new Date()));
   try {
     await vscode.workspace.fs.createDirectory(vscode.Uri.joinPath(file, '..'));
     await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(markdown));

@@ -12,6 +12,11 @@ import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
+/** For files, replies and results that could not be written to their chat. */
+export function recoveryFolder(globalStorage: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(globalStorage, 'recovered');
+}
+
 export type StoreFor = (chat: vscode.Uri) => Promise<NumberedAssets>;
 
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
@@ -19,14 +24,18 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
   /** By folder. A store indexes its folder, so it is reused. */
   const stores = new RecentValues<NumberedAssets>(MAX_STORES);
   const spillFolder = vscode.Uri.joinPath(globalStorage, 'spill').fsPath;
+  const recovery = recoveryFolder(globalStorage).fsPath;
   const maxAssetBytes = () => resultLimits().maxAssetBytes;
   let isPlaceShown = false;
   return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
     if (chat.scheme === 'file')
-      return stores.get(folder.toString(), () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+      return stores.get(
+        folder.toString(),
+        () => new FolderAssets({ folder: dirname(chat.fsPath), recovery }),
+      );
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
-      const options = { folder, spillFolder, maxAssetBytes };
+      const options = { folder, spillFolder, recovery, maxAssetBytes };
       return stores.get(folder.toString(), () => new WorkspaceAssets(options));
     }
     await mkdir(globalStorage.fsPath, { recursive: true });

@@ -97,13 +97,18 @@ async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
     .filter(([, type]) => type & vscode.FileType.File)
     .map(([name]) => vscode.Uri.joinPath(folder, name))
     .filter(isChat);
-  return findUnlinked(await readTexts(chats), names);
+  const texts = await readTexts(chats);
+  const unlinked = new Set(findUnlinked(texts, names));
+  // The file with the rest of a long result links to other assets.
+  const linked = names.filter((name) => name.endsWith('.md') && !unlinked.has(name));
+  const files = linked.map((name) => vscode.Uri.joinPath(assetsIn(folder), name));
+  return findUnlinked([...texts, ...(await readTexts(files))], unlinked);
 }
 
 /** Both saved and open texts, so that files survive an undo or a revert. */
-async function readTexts(chats: readonly vscode.Uri[]): Promise<readonly string[]> {
+async function readTexts(files: readonly vscode.Uri[]): Promise<readonly string[]> {
   const saved = await Promise.all(
-    chats.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
+    files.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
   );
   const open = vscode.workspace.textDocuments.filter(({ uri }) => isChat(uri));
   return [...saved, ...open.map((document) => document.getText())];

@@ -4,6 +4,7 @@ import { interruptedReply, type NextAction, nextAction } from '../../chat/format
 import { turnBody } from '../../chat/format/parse.ts';
 import type { ResourceName } from '../../ports/servers.ts';
 import { findResourceLinks, type WrittenResourceLink } from '../../result/resourceLinks.ts';
+import { findUnsaved } from '../../result/unsaved.ts';
 
 export type LensKind =
   | 'run'
@@ -13,7 +14,8 @@ export type LensKind =
   | 'stop'
   | 'regenerate'
   | 'fork'
-  | 'readResource';
+  | 'readResource'
+  | 'retry';
 
 interface PlannedLens {
   readonly offset: number;
@@ -37,6 +39,9 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
     ...next.map((lens) => ({ offset: last, ...lens })),
     ...findResourceLinks(text, chat).slice(-MAX_OF_A_KIND).map(resourceLens),
     ...replies.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'regenerate' as const })),
+    ...findUnsaved(text)
+      .slice(-MAX_OF_A_KIND)
+      .map(({ start }) => ({ offset: start, kind: 'retry' as const })),
   ];
 }
 

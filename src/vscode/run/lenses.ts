@@ -67,5 +67,6 @@ const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string
     t('$(cloud-download) Read into Chat'),
     t('Read this resource into your message; its files are saved beside the chat'),
   ],
+  retry: ['retry', t('$(refresh) Retry'), t('Save the files that could not be saved')],
   fork: ['fork', t('$(repo-forked) Fork'), t('Go on from here in a new chat')],
 };

@@ -4,10 +4,12 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
+import { NOTHING_UNSAVED, retrySaves } from '../../loop/retry.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 import { chatOf, selectArguments, withChat } from '../chat/chatFiles.ts';
 import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
+import type { StoreFor } from '../chat/stores.ts';
 import { autoSave } from '../settings.ts';
 import type { Fields } from '../ui/commandArguments.ts';
 import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
@@ -39,6 +41,24 @@ async function regenerateAt(document: vscode.TextDocument, offset: number, run: 
   if (answer === REPLACE) return replaceReply(document, plan.edit, run);
   return run(await writeFork(document, editedText(document.getText(), plan.edit)));
 }
+
+/** Saves the files of a chat that could not be saved. */
+export function retry(argument: unknown, runs: Runs, storeFor: StoreFor): Promise<RunOutcome> {
+  const work = async (document: vscode.TextDocument) => {
+    const chat = new EditorDocument(document);
+    try {
+      const wasSaved = !document.isDirty;
+      const outcome = await retrySaves(chat, await storeFor(document.uri));
+      if (outcome.assets.length > 0 && wasSaved && autoSave()) await chat.save();
+      return tell(outcome.error === NOTHING_UNSAVED ? failed(ALL_SAVED) : outcome);
+    } finally {
+      chat.dispose();
+    }
+  };
+  return withChat(argument, work, { trust: true, idleIn: runs });
+}
+
+const ALL_SAVED = vscode.l10n.t('All files in this chat are saved.');
 
 /** Puts the cursor into the arguments of the call at the given line or the cursor. */
 export async function editArguments(argument: unknown): Promise<void> {

@@ -69,7 +69,7 @@ suite('a chat in a virtual file system', () => {
     assert.notDeepEqual(third.assets, first.assets);
   });
 
-  test('says so if its assets cannot be written', async () => {
+  test('says so if its assets cannot be written, and Retry saves them', async () => {
     const document = await openFar('locked');
     files.failure = ({ path }) =>
       path.includes('/cmdassets/') ? vscode.FileSystemError.NoPermissions() : undefined;
@@ -80,8 +80,20 @@ suite('a chat in a virtual file system', () => {
       /> ⚠ Could not save image 1 to cmdassets\/: the folder may not be written to\./,
     );
     assert.equal(inFolder('locked').length, 1);
+    const retry = () => vscode.commands.executeCommand<RunOutcome>('filechat.retry', { uri: document.uri });
+    assert.equal((await retry()).ok, false);
     files.failure = () => undefined;
-    assert.equal((await callTool({ tool: 'photo' })).assets.length, 1);
+    const retried = await retry();
+    assert.deepEqual([retried.ok, retried.assets.length], [true, 1]);
+    assert.ok(document.getText().includes(`![Tool generated image 1](${retried.assets[0]})`));
+    assert.doesNotMatch(document.getText(), /⚠/);
+    // The same bytes.
+    const called = await callTool({ tool: 'photo' });
+    const [saved, again] = [retried, called].map(({ assets }) =>
+      files.readFile(vscode.Uri.parse(`memfs:/locked/${assets[0]}`)),
+    );
+    assert.deepEqual(saved, again);
+    assert.equal((await retry()).error, 'All files in this chat are saved.');
   });
 
   test('keeps a call pending if the chat cannot be saved', async () => {
@@ -252,20 +264,23 @@ suite('cleaning up assets', () => {
   test('removes nothing if every file is linked or is not an asset', async () => {
     const name = 'tool-image-20200101-000000-V1StGXR8a0-1.png';
     const buffered = 'tool-file-20200101-000000-V1StGXR8a0-1.pdf';
+    const rest = 'tool-file-20200101-000000-V1StGXR8a0-2.md';
+    const inRest = 'tool-image-20200101-000000-V1StGXR8a0-2.png';
     const folder = inWorkspace('clean');
-    for (const file of [name, buffered, 'holiday.png']) {
+    for (const file of [name, buffered, rest, inRest, 'holiday.png']) {
       await vscode.workspace.fs.writeFile(
         vscode.Uri.joinPath(folder, 'cmdassets', file),
-        new Uint8Array([1]),
+        file === rest ? encode(`![Tool generated image 2](./${inRest})`) : new Uint8Array([1]),
       );
     }
-    const document = await openChat('clean/a.chat.md', `# %% user\n> ![x](../moved/${name})\n`);
+    const links = `> ![x](../moved/${name})\n[rest](cmdassets/${rest})\n`;
+    const document = await openChat('clean/a.chat.md', `# %% user\n${links}`);
     const change = new vscode.WorkspaceEdit();
     change.insert(document.uri, new vscode.Position(1, 0), `[not saved yet](cmdassets/${buffered})\n`);
     await vscode.workspace.applyEdit(change);
     assert.deepEqual(await clean({ folder }), { ok: true, assets: [] });
     assert.deepEqual(await clean({ uri: document.uri }), { ok: true, assets: [] });
-    for (const file of [name, buffered, 'holiday.png']) {
+    for (const file of [name, buffered, inRest, 'holiday.png']) {
       assert.ok(existsSync(inWorkspace('clean', 'cmdassets', file).fsPath), file);
     }
     await vscode.commands.executeCommand('workbench.action.files.revert');

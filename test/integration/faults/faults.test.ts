@@ -51,7 +51,7 @@ const FAULTS: Readonly<Record<string, Expected>> = {
     shows: [FILE(1, '', 'bin'), FILE(2, '', 'bin'), FILE(3, '', 'bin')],
   },
   f07: { fault: 'JPEG bytes declared PNG', shows: [IMAGE(1, 'jpg')], files: ['jpg'] },
-  f08: { fault: 'SVG with a script', shows: [FILE(1, '', 'svg')], files: ['svg'] },
+  f08: { fault: 'SVG with a script', shows: [IMAGE(1, 'svg')], files: ['svg'] },
   f09: {
     fault: 'HTML and EXE declared PNG',
     shows: [FILE(1, '', 'bin'), FILE(2, '', 'bin')],

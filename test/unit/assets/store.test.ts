@@ -121,6 +121,38 @@ describe('a folder that cannot be used is refused, and nothing is written', () =
     assert.equal(contentOf('cmdassets').toString(), 'mine');
   });
 
+  it('and a copy is kept in the recovery folder, from where it can be saved later', async () => {
+    const cmdassets = join(chat.path, 'cmdassets');
+    const recovery = join(chat.path, 'state', 'recovered');
+    writeFileSync(cmdassets, 'mine');
+    const kept = store({ recovery });
+    await assert.rejects(
+      kept.beginResult().save(png()),
+      /it is a file\. .* It is kept in .*recovered.*-1\.png until Retry saves it\.$/,
+    );
+    assert.equal(await kept.beginResult().spillFolder(), recovery);
+    const [name = ''] = readdirSync(recovery);
+    await assert.rejects(kept.restore(name, assert.fail), /it is a file/);
+    rmSync(cmdassets);
+    await assert.rejects(kept.restore('../x.png', assert.fail), /There is no copy of \.\.\/x\.png/);
+    await assert.rejects(
+      kept.restore(name, () => Promise.reject(new Error('no link'))),
+      /no link/,
+    );
+    assert.deepEqual(readdirSync(recovery), [name]);
+    const linked: string[] = [];
+    await kept.restore(name, async (path) => void linked.push(path));
+    assert.deepEqual(linked, [`cmdassets/${name}`]);
+    assert.equal(contentOf(`cmdassets/${name}`).toString(), 'bytes');
+    assert.deepEqual(readdirSync(recovery), []);
+  });
+
+  it('a recovery folder that cannot be written changes nothing', async () => {
+    writeFileSync(join(chat.path, 'cmdassets'), 'mine');
+    const assets = store({ recovery: join(chat.path, 'cmdassets', 'x') }).beginResult();
+    await assert.rejects(assets.save(png()), /cmdassets\/: it is a file\. Put a folder in its place\.$/);
+  });
+
   it('a folder of the chat that is gone', async () => {
     rmSync(chat.path, { recursive: true });
     await refused('the folder of the chat does not exist.');

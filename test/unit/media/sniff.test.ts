@@ -43,12 +43,13 @@ describe('the type of some bytes', () => {
       'audio weba',
     ],
     'a video is a file': [sample.WEBM, 'file', 'video/webm', 'file webm'],
-    'SVG is a file, whatever its declared type': [
+    'SVG in an image block is an image': [
       text('<?xml version="1.0"?><!-- x --><svg onload="x"/>'),
       'image',
       'image/png',
-      'file svg',
+      'image svg',
     ],
+    'SVG elsewhere is a file': [text('<svg onload="x"/>'), 'file', 'image/svg+xml', 'file svg'],
     'a page that claims to be an image is just bytes': [
       text('<!DOCTYPE html><script>'),
       'image',
@@ -95,7 +96,7 @@ describe('real bytes', () => {
     [sample.isoMedia('avif'), {}, 'image avif'],
     [sample.ICO, {}, 'image ico'],
     [sample.BMP, { declared: 'image/png', block: 'image' }, 'image bmp'],
-    [text('<svg xmlns="x"/>'), { declared: 'image/svg+xml', block: 'image' }, 'file svg'],
+    [text('<svg xmlns="x"/>'), { declared: 'image/svg+xml', block: 'image' }, 'image svg'],
     [sample.mp3(), { declared: 'application/octet-stream' }, 'audio mp3'],
     [Buffer.concat([text('ID3\u0004\0\0\0\0\0\0'), sample.mp3()]), {}, 'audio mp3'],
     [sample.ogg('\u0001vorbis'), {}, 'audio ogg'],

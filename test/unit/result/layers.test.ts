@@ -228,7 +228,8 @@ it('the incident: 500 KB of PDF in a text block is one file, one link, at most 6
       about: () => ({ size: bytes.length, mimeType: 'application/pdf' }),
     });
     const said = model.map((part) => (part.kind === 'text' ? part.text : assert.fail()));
-    assert.equal(said.at(-1), '[file 1, application/pdf, 500.0 KB, asset:tool-file-1.pdf]');
+    const name = at === 0 ? '1' : 'Sales Dashboard';
+    assert.equal(said.at(-1), `[file ${name}, application/pdf, 500.0 KB, asset:tool-file-1.pdf]`);
     assert.ok(tokensAtMost(said.at(-1) ?? '') <= 60);
     assert.ok(at === 1 || said.length === 1);
     assert.ok(said.join('\n').length < 250);

@@ -53,6 +53,10 @@ describe('the lenses of a chat', () => {
       `${DONE}\n> Resource \`x\` at \`docs://x\`\n`,
       '1 fork, 3 run, 3 regenerate, 10 readResource a docs://x',
     ],
+    'a file that could not be saved can be retried': [
+      '# %% tool a.b c1\n> ⚠ Could not save file 1 to cmdassets/: full. It is kept in /r/tool-file-20261117-101010-V1StGXR8a0-1.txt until Retry saves it.\n',
+      '2 retry',
+    ],
     'a chat that cannot be parsed cannot be run': ['# %% user\n```tool_call bad\n{}\n```\n', ''],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {

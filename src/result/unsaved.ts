@@ -1,0 +1,39 @@
+import { readAssetName } from '../base/names.ts';
+import type { TextEdit } from '../ports/document.ts';
+import type { AssetKind } from '../ports/results.ts';
+import { renderAssetLink } from './markdown.ts';
+
+/** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
+export interface UnsavedAsset {
+  readonly kind: AssetKind;
+  readonly number: number;
+  /** The name of the copy, and of the asset once it is saved. */
+  readonly name: string;
+  /** The offset of its line in the chat. */
+  readonly start: number;
+}
+
+/** The message of the problem in place of the file. `copy` is the path of the copy, if there is one. */
+export function describeUnsaved(what: string, reason: string, copy: string | undefined): string {
+  const kept = copy === undefined ? '' : ` It is kept in ${copy} until Retry saves it.`;
+  return `Could not save ${what} to cmdassets/: ${reason}${kept}`;
+}
+
+const UNSAVED =
+  /^> ⚠ Could not save (image|audio|file) (\d{1,9}) to cmdassets\/: .*[/\\](tool-[\w-]+\.\w+) until Retry saves it\.(?=\r?$)/gm;
+
+/** Reads only the name of the copy: a path in a chat from elsewhere could lead to any file. */
+export function findUnsaved(text: string): readonly UnsavedAsset[] {
+  return [...text.matchAll(UNSAVED)].flatMap(({ 1: kind, 2: number, 3: name = '', index: start }) =>
+    readAssetName(name) ? [{ kind: kind as AssetKind, number: Number(number), name, start }] : [],
+  );
+}
+
+/** Puts the link in place of the problem. The preview below it then belongs to the link. */
+export function linkSaved(text: string, name: string, path: string): TextEdit | undefined {
+  const unsaved = findUnsaved(text).find((each) => each.name === name);
+  if (!unsaved) return undefined;
+  const { start, kind, number } = unsaved;
+  const line = /.*/.exec(text.slice(start))?.[0].trimEnd() ?? '';
+  return { start, end: start + line.length, text: renderAssetLink({ kind, number, path }) };
+}

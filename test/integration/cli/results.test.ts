@@ -1,0 +1,176 @@
+/** What the seeds ask of results, through the built command line and a server that returns exactly what a test gives it. */
+
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { beginStream, speak, startRawServer } from '../helpers/modelServer.ts';
+import { checkEnd, createCliFolder } from '../helpers/runCli.ts';
+import { fixture } from '../helpers/serving.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const PDF = `%PDF-1.4\n${'a stream of a PDF '.repeat(20)}`;
+
+async function createGiven(t: TestContext, results: Readonly<Record<string, object>>) {
+  const cli = await createCliFolder(t);
+  const given = join(cli.path, '..', 'given');
+  const state = join(cli.path, '..', 'state');
+  await mkdir(given);
+  for (const [name, result] of Object.entries(results)) {
+    await writeFile(join(given, `${name}.json`), JSON.stringify(result));
+  }
+  const server = { command: process.execPath, args: [fixture('given-server.mjs'), given] };
+  await cli.write('mcp.json', JSON.stringify({ servers: { given: server } }));
+  const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state };
+  const start = (...args: string[]) => cli.start(args, { env }).ended;
+  const call = (tool: string) =>
+    start('call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json');
+  return { ...cli, start, call, recovered: join(state, 'filechat', 'recovered') };
+}
+
+/** The target of each link to a file of this name, in order. */
+function targets(chat: string, name = ''): readonly string[] {
+  const links = chat.matchAll(/^!?\[Tool generated (?:image|file) \d+(?:: (.*))?\]\((.*)\)$/gm);
+  return [...links].filter((link) => (link[1] ?? '') === name).map((link) => link[2] ?? '');
+}
+
+describe('a result that is too long for a chat', () => {
+  it('goes to a file from 200,000 characters on, for the chat and for the model', async (t) => {
+    const texts = Array.from(
+      { length: 60 },
+      (_, at) => `<${at}> ${'seven words in a row, again and '.repeat(240)}`,
+    );
+    const content = texts.map((text) => ({ type: 'text', text }));
+    const cli = await createGiven(t, { flood: { content, structuredContent: { rows: 'z'.repeat(9000) } } });
+    checkEnd(await cli.call('flood'), { code: 0, stderr: '' });
+    const chat = await cli.read('a.chat.md');
+    assert.ok(chat.length > 100_000 && chat.length < 200_500, `${chat.length} characters`);
+    assert.match(
+      chat,
+      /^> ⚠ The result is longer than 200000 characters\. This file has the other 4\d of its 61 parts/m,
+    );
+    const [target = ''] = targets(chat, 'rest-of-result.md');
+    const rest = await cli.read(target);
+    const shown = texts.filter((text) => chat.includes(text)).length;
+    assert.deepEqual(
+      texts.map((text) => chat.includes(text) || rest.includes(text)),
+      texts.map(() => true),
+    );
+    assert.ok(rest.indexOf(`<${shown}> `) < rest.indexOf('<59> ') && rest.includes('"rows": "zzz'));
+
+    const bodies: string[] = [];
+    const url = await startRawServer(t, (connection) => {
+      bodies.push(connection.body);
+      beginStream(connection);
+      connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
+    });
+    const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
+    await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+    // A result that was longer before there was a limit, or that the user wrote.
+    const older = `# %% tool given.flood c9\n${'an old line of text\n'.repeat(20_000)}`;
+    await cli.write('a.chat.md', `${chat.trimEnd()}\nGo on.\n`);
+    await cli.write(
+      'b.chat.md',
+      `# %% user\n\`\`\`tool_call given.flood c9\n{}\n\`\`\`\n\n${older}\n# %% user\nGo on.\n`,
+    );
+    for (const file of ['a.chat.md', 'b.chat.md']) {
+      checkEnd(await cli.start('run', file, '--model', 'm', '--models', 'models.json'), { code: 0 });
+    }
+    assert.deepEqual(
+      bodies.map((body) => body.length < 230_000),
+      [true, true],
+    );
+    assert.match(bodies[0] ?? '', /rest-of-result\.md.*asset:tool-file-/);
+    assert.match(bodies[1] ?? '', /\[Cut: these are the first 200000 of \d+ characters\.\]/);
+  });
+});
+
+describe('every block of a result', () => {
+  it('is kept: unknown blocks with bytes, SVG, names beside bytes, source code', async (t) => {
+    const large = Buffer.concat([Buffer.from('%PDF-1.4\n'), Buffer.alloc(300_000, 'stream ')]);
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>';
+    const content = [
+      { type: 'binary', data: base64(PDF), mimeType: 'application/pdf' },
+      {
+        type: 'hologram',
+        blob: large.toString('base64'),
+        media_type: 'application/pdf',
+        filename: '../../h [x](y).pdf',
+        depth: 3,
+      },
+      { type: 'image', data: base64(svg), mimeType: 'image/svg+xml' },
+      { type: 'resource', resource: { uri: 'x://a.py', mimeType: 'text/x-python', text: 'print(1)' } },
+      { type: 'text', text: JSON.stringify({ name: 'Sales Dashboard', content: base64(`${PDF}2`) }) },
+    ];
+    const structuredContent = {
+      file: { fileName: 'big.pdf', bytes: Buffer.concat([large, large]).toString('base64') },
+    };
+    const cli = await createGiven(t, { all: { content, structuredContent } });
+    checkEnd(await cli.call('all'), { code: 0, stderr: '' });
+    const chat = await cli.read('a.chat.md');
+    const bytesOf = async (name: string) => cli.readBytes(targets(chat, name)[0] ?? '');
+    assert.equal((await bytesOf('')).toString(), PDF);
+    assert.deepEqual(await bytesOf('h _x_(y).pdf'), large);
+    assert.match(
+      chat,
+      /```json\n\{\n {2}"type": "hologram",\n {2}"media_type": "application\/pdf",\n {2}"filename": .*\n {2}"depth": 3\n\}\n```/,
+    );
+    const [image = ''] = /!\[Tool generated image 1\]\((.*\.svg)\)/.exec(chat)?.slice(1) ?? [];
+    assert.equal(await cli.read(image), svg);
+    assert.match(chat, /^> From `x:\/\/a\.py` \(`text\/x-python`\)\n\n```python\nprint\(1\)\n```$/m);
+    assert.equal((await bytesOf('Sales Dashboard')).toString(), `${PDF}2`);
+    assert.deepEqual(await bytesOf('big.pdf'), Buffer.concat([large, large]));
+  });
+});
+
+describe('a cmdassets that cannot be written', () => {
+  it('costs nothing: a preview stays, copies are kept, and Retry saves them', async (t) => {
+    const long = `first line\n${'words of a long text\n'.repeat(1000)}last line`;
+    const large = Buffer.concat([Buffer.from('%PDF-1.4\n'), Buffer.alloc(300_000, 'stream ')]);
+    const pdf = { type: 'resource', resource: { uri: 'x://a.pdf', blob: large.toString('base64') } };
+    const cli = await createGiven(t, { long: { content: [{ type: 'text', text: long }, pdf] } });
+    await cli.write('cmdassets', 'a file');
+    const { stderr } = checkEnd(await cli.call('long'), { code: 1 });
+    assert.match(stderr, /Could not save file 1 to cmdassets\/: it is a file\./);
+    const chat = await cli.read('a.chat.md');
+    assert.match(
+      chat,
+      /^> ⚠ Could not save file 1 .*recovered.*tool-file-.*\.txt until Retry saves it\.\n\n```text preview\nfirst line\n[\s\S]*\n…\n[\s\S]*last line\n```$/m,
+    );
+    const copies = (await readdir(cli.recovered)).sort();
+    assert.equal(copies.length, 2);
+    assert.equal(await readFile(join(cli.recovered, copies[0] ?? ''), 'utf8'), long);
+
+    checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1, stdout: '' });
+    assert.equal(await cli.read('a.chat.md'), chat);
+    await rm(join(cli.path, 'cmdassets'));
+    const { stdout } = checkEnd(await cli.start('retry', 'a.chat.md'), { code: 0, stderr: '' });
+    assert.deepEqual(
+      stdout.trim().split('\n'),
+      copies.map((name) => `cmdassets/${name}`),
+    );
+    const saved = await cli.read('a.chat.md');
+    assert.doesNotMatch(saved, /⚠/);
+    assert.match(saved, /^\[Tool generated file 1\]\(.*\.txt\)\n\n```text preview\nfirst line\n/m);
+    const [text = '', bytes = ''] = targets(saved);
+    assert.equal(await cli.read(text), long);
+    assert.deepEqual(await cli.readBytes(bytes), large);
+    assert.deepEqual(await readdir(cli.recovered), []);
+    const { stderr: none } = checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1 });
+    assert.match(none, /All files in this chat are saved\./);
+  });
+
+  it('is never repaired from another place than the recovery folder', async (t) => {
+    const cli = await createGiven(t, {});
+    const name = 'tool-file-20261117-101010-V1StGXR8a0-1.txt';
+    await cli.write(name, 'secret');
+    const forged = (path: string) =>
+      `# %% tool a.b c1\n> ⚠ Could not save file 1 to cmdassets/: full. It is kept in ${path} until Retry saves it.\n`;
+    for (const path of [join(cli.path, name), '/etc/passwd', `../../${name}`]) {
+      await cli.write('a.chat.md', forged(path));
+      checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1 });
+      assert.equal(await cli.read('a.chat.md'), forged(path));
+    }
+    assert.ok(!(await readdir(cli.path)).includes('cmdassets'));
+  });
+});
