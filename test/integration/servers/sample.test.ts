@@ -26,7 +26,7 @@ interface Expected {
 
 /** Cases of the form `===== TOOL ARGUMENTS`, and below it the Markdown, in which times and ids are words. */
 function readExpected(): readonly Expected[] {
-  const text = readFileSync(new URL('../fixtures/sample-results.txt', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('./sample-results.txt', import.meta.url), 'utf8');
   return text
     .split(/^===== /m)
     .slice(1)

@@ -85,8 +85,8 @@ describe('docs/results.md', () => {
 
 describe('a transformer of a real result', () => {
   const SHOWN: Readonly<Record<string, string>> = {
-    structured: LINK,
-    json: LINK,
+    structured: LINK.replace('1]', '1: Sales Dashboard]'),
+    json: LINK.replace('1]', '1: Sales Dashboard]'),
     base64: LINK,
     blob: LINK.replace('1]', '1: Sales.pdf]'),
   };

@@ -108,7 +108,7 @@ describe('embedded bytes', () => {
     ],
     'a summary has the names of the saved file and of the fields beside it': [
       { content: [text('{"pdf": "AAECAw==", "filename": "Sales Report.pdf", "size": 7, "final": true}')] },
-      `\`\`\`\n{"pdf": "Downloaded PDF 'Sales Report.pdf' (4 bytes). Reference: asset:tool-file-1.pdf, 4 bytes, true", "filename": "Sales Report.pdf", "size": 7, "final": true}\n\`\`\`\n\n${FILE('pdf')}`,
+      `\`\`\`\n{"pdf": "Downloaded PDF 'Sales Report.pdf' (4 bytes). Reference: asset:tool-file-1.pdf, 4 bytes, true", "filename": "Sales Report.pdf", "size": 7, "final": true}\n\`\`\`\n\n${FILE('pdf', 1, 'Sales Report.pdf')}`,
       {
         fields: [
           {

@@ -86,7 +86,7 @@ describe('what a transformer returns is read as the return value of a tool', () 
     ],
     'a dictionary with the string': [
       ({ structuredContent: { content, name } }) => ({ pdf: content, name }),
-      `\`\`\`\n{\n  "pdf": "(application/pdf, ${PDF.length} bytes, saved as file 1)",\n  "name": "Sales"\n}\n\`\`\`\n\n${LINK()}`,
+      `\`\`\`\n{\n  "pdf": "(application/pdf, ${PDF.length} bytes, saved as file 1)",\n  "name": "Sales"\n}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
     ],
     'a text around the string': [
       (result) => `Made ${JSON.stringify(result.structuredContent)}`,
@@ -98,15 +98,15 @@ describe('what a transformer returns is read as the return value of a tool', () 
     ],
     'a dictionary without the file, which is kept': [
       ({ structuredContent: { name } }) => ({ summary: `Downloaded ${name}` }),
-      `\`\`\`\n{\n  "summary": "Downloaded Sales"\n}\n\`\`\`\n\n${LEFT_OUT}\n\n${LINK()}`,
+      `\`\`\`\n{\n  "summary": "Downloaded Sales"\n}\n\`\`\`\n\n${LEFT_OUT}\n\n${LINK(1, 'Sales')}`,
     ],
     'a string without the file, which is kept': [
       () => 'Downloaded',
-      `Downloaded\n\n${LEFT_OUT}\n\n${LINK()}`,
+      `Downloaded\n\n${LEFT_OUT}\n\n${LINK(1, 'Sales')}`,
     ],
     'an error': [
       () => new Error('No such workbook'),
-      `> ⚠ **The tool reported an error.**\n\nNo such workbook\n\n${LEFT_OUT}\n\n${LINK()}`,
+      `> ⚠ **The tool reported an error.**\n\nNo such workbook\n\n${LEFT_OUT}\n\n${LINK(1, 'Sales')}`,
     ],
   };
   for (const [name, [transform, expected]] of Object.entries(cases)) {
@@ -206,7 +206,10 @@ describe('a string that is too long to be given', () => {
       ],
       `${PDF.length} bytes\n\n${LINK(1, 'file.pdf')}`,
     ],
-    'is the file again in the result': [(result) => result, `a\n\n\`\`\`json\n${words}\n\`\`\`\n\n${LINK()}`],
+    'is the file again in the result': [
+      (result) => result,
+      `a\n\n\`\`\`json\n${words}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
+    ],
     'is the file again in a block': [
       ({ structuredContent: { content } }) => ({
         type: 'resource',
@@ -216,11 +219,11 @@ describe('a string that is too long to be given', () => {
     ],
     'is the file again in a text': [
       ({ structuredContent }) => JSON.stringify(structuredContent),
-      `\`\`\`\n${words}\n\`\`\`\n\n${LINK()}`,
+      `\`\`\`\n${words}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
     ],
     'is kept if it is decoded as a string': [
       ({ structuredContent }) => Buffer.from(structuredContent.content as never, 'base64'),
-      `> ⚠ Your transformer failed on tableau.download_workbook: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received an instance of LongString. The result is shown as the server sent it.\n\na\n\n\`\`\`json\n${words}\n\`\`\`\n\n${LINK()}`,
+      `> ⚠ Your transformer failed on tableau.download_workbook: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received an instance of LongString. The result is shown as the server sent it.\n\na\n\n\`\`\`json\n${words}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
     ],
   };
   for (const [name, [transform, expected]] of Object.entries(cases)) {
