@@ -34,15 +34,15 @@ import {
   DEFAULT_LIMITS,
   prepareResult,
   processResult,
-  type ResultLimits,
   type ResultOptions,
   type ResultPorts,
 } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
+import type { ResultLimits } from './result/saveResult.ts';
 
 export type { AppResult, AppSink } from './mcp/apps/result.ts';
-export type { ResultLimits } from './result/process.ts';
 export { DEFAULT_LIMITS, type ResultOptions } from './result/process.ts';
+export type { ResultLimits } from './result/saveResult.ts';
 
 export function processMixedToolResult(
   result: unknown,
