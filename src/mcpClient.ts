@@ -29,9 +29,9 @@ import type {
   ServerHost,
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList } from './ports/tools.ts';
-import { padNumbers } from './result/numbering.ts';
 import {
   DEFAULT_LIMITS,
+  padNumbers,
   prepareResult,
   processResult,
   type ResultOptions,
