@@ -82,7 +82,7 @@ describe('filechat read', () => {
     checkEnd(await read(cli, 'docs://notes/{name}', '--args', '{"name":"a b"}'), { code: 0, stderr: '' });
     assert.match(
       await cli.read(CHAT),
-      /^> From `docs:\/\/notes\/a%20b` \(`text\/markdown`\)\n\n```\n# Notes$/m,
+      /^> From `docs:\/\/notes\/a%20b` \(`text\/markdown`\)\n\n```markdown\n# Notes$/m,
     );
   });
 
@@ -95,7 +95,7 @@ describe('filechat read', () => {
     await failed('docs://empty', 'The resource docs://empty of docs is empty. Nothing was written.\n');
     const unknown = await cli.run('read', 'other', 'docs://chart', '--chat', CHAT, ...SERVERS);
     assert.equal(unknown.code, 1);
-    assert.match(unknown.stderr, /There is no server other\. There are: sample, docs\./);
+    assert.match(unknown.stderr, /There is no server other\. Configured servers: sample, docs\./);
     assert.equal(await cli.read(CHAT), draft);
   });
 

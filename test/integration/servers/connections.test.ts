@@ -48,6 +48,7 @@ describe('listing tools', () => {
       tools: [],
       failures: [{ server: 'c', reason: 'There is no server c. Configured servers: a, b.' }],
       instructions: [],
+      resourceServers: [],
     });
   });
 
@@ -88,7 +89,12 @@ describe('listing tools', () => {
 
   test('a server that does not know tools has an empty list', async (t) => {
     const { client } = serve(t, { a: scripted('noTools') });
-    assert.deepEqual(await client.listTools(), { tools: [], failures: [], instructions: [] });
+    assert.deepEqual(await client.listTools(), {
+      tools: [],
+      failures: [],
+      instructions: [],
+      resourceServers: [],
+    });
   });
 });
 
