@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { until } from '../../../../kit/until.ts';
 import { waitForText } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import {
-  answer,
   button,
   dialog,
   focusEditor,
@@ -97,10 +98,23 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
   await runCommand(page, 'File: Save As...');
   const saved = workspace.path('saved', 'as.md');
   mkdirSync(workspace.path('saved'));
-  await answer(page, 'Save As', saved);
+  await fillFileDialog(page, saved);
   const linked = await waitFor('the links to follow', 10_000, async () => {
     const text = existsSync(saved) ? readFileSync(saved, 'utf8') : '';
     return /\(cmdassets\/([^)]+)\)/.exec(text)?.[1];
   });
   assert.deepEqual(readdirSync(workspace.path('saved', 'cmdassets')), [linked]);
 });
+
+/** The dialog changes the path in its box while it reads folders, so the path is entered until it stays. */
+async function fillFileDialog(page: Page, path: string): Promise<void> {
+  const box = quickInput(page).locator('.quick-input-box input');
+  await box.waitFor();
+  await until(async () => {
+    await page.locator('.quick-input-progress.done').waitFor({ state: 'attached' });
+    if ((await box.inputValue()) === path) return true;
+    await box.fill(path);
+    return false;
+  });
+  await page.keyboard.press('Enter');
+}
