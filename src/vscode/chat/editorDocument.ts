@@ -88,7 +88,7 @@ export class EditorDocument implements ChatDocument, Disposable {
   /** Finishes saves before a rename: a file renamed during a save would stay open under its old name, unsaved. */
   async #settle(): Promise<void> {
     await this.#applying;
-    if (this.#document.isDirty && mayAutoSave(this.#document)) await this.#document.save();
+    if (mayAutoSave(this.#document)) await this.#document.save();
     await this.#saving?.over;
   }
 
@@ -107,7 +107,10 @@ export class EditorDocument implements ChatDocument, Disposable {
     return this.#enqueue(() => this.#editNow(compute, options));
   }
 
-  /** Resolves to false if the save failed. Untitled chats are backed up by VS Code only. */
+  /**
+   * Resolves to false if the save failed. Untitled chats are backed up by VS Code only. Does not trust `isDirty`: after a
+   * save, VS Code reports a document as clean that was changed during that save.
+   */
   save(): Promise<boolean> {
     return this.#enqueue(() => this.#saveNow());
   }
@@ -132,7 +135,6 @@ export class EditorDocument implements ChatDocument, Disposable {
       // During a rename, the file can be gone before VS Code reports it.
       const isThere = await exists(this.#uri);
       const document = isThere || !this.#document.isClosed ? await this.#open() : undefined;
-      if (document?.isDirty === false) return true;
       const version = document?.version;
       const saving = this.#trySave(document);
       this.#applying = saving.catch(() => undefined);
@@ -142,7 +144,7 @@ export class EditorDocument implements ChatDocument, Disposable {
       if (this.#renaming?.isPending || name !== this.#uri.toString() || document?.version !== version)
         continue;
       refusals += 1;
-      if (document?.isDirty && answer === 'ignored') await (this.#saving ?? this.#saveBegins()).over;
+      if (answer === 'ignored') await (this.#saving ?? this.#saveBegins()).over;
     }
     return false;
   }
