@@ -1,6 +1,15 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { HARMLESS, textBlock } from '../content.ts';
-import { ARCHIVE, embedResource, JINGLE, linkResource, NOTES, PHOTO, READINGS, REPORT } from '../resources.ts';
+import {
+  ARCHIVE,
+  embedResource,
+  JINGLE,
+  linkResource,
+  NOTES,
+  PHOTO,
+  READINGS,
+  REPORT,
+} from '../resources.ts';
 
 export function registerDocumentTools(server: McpServer): void {
   server.registerTool(
