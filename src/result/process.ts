@@ -1,3 +1,4 @@
+import { TimeSlice } from '../base/async.ts';
 import { field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
@@ -142,6 +143,7 @@ export async function padNumbers(
 /** Counts the assets of each kind and saves nothing. */
 class AssetCounter implements ResultAssets {
   readonly #counts = new Map<AssetKind, number>();
+  readonly #slice = new TimeSlice();
 
   countOf(kind: AssetKind): number {
     return this.#counts.get(kind) ?? 0;
@@ -152,6 +154,8 @@ class AssetCounter implements ResultAssets {
   }
 
   async save({ kind, extension }: NewAsset): Promise<{ readonly number: number; readonly path: string }> {
+    // Saving waits for the disk; counting would block the process for thousands of blocks.
+    if (this.#slice.isOver()) await this.#slice.pause();
     const number = this.countOf(kind) + 1;
     this.#counts.set(kind, number);
     // As long as a real name, because the length of a text decides whether it becomes a file.

@@ -26,16 +26,29 @@ export function previewOptions(): PreviewOptions {
       interrupted: (reason) => vscode.l10n.t('Interrupted: {0}', reason),
       lines: (count) => vscode.l10n.t('{0} lines', count),
     },
-    sizeOf,
+    sizeOf: rememberSizes(),
     showsFrontMatter: () =>
       vscode.workspace.getConfiguration('markdown').get('preview.frontMatter') !== 'hide',
   };
 }
 
-function sizeOf(document: PreviewedDocument, href: string): number | undefined {
-  const path = assetPath(document, href);
-  const found = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? found.size : undefined;
+/** Enough for every asset of a large chat. */
+const MAX_SIZES = 2000;
+
+/** The preview is rendered while the user types, and assets do not change once they are written. */
+function rememberSizes(): NonNullable<PreviewOptions['sizeOf']> {
+  const sizes = new Map<string, number>();
+  return (document, href) => {
+    const path = assetPath(document, href);
+    if (path === undefined) return undefined;
+    const known = sizes.get(path);
+    if (known !== undefined) return known;
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found?.isFile()) return undefined;
+    if (sizes.size >= MAX_SIZES) sizes.clear();
+    sizes.set(path, found.size);
+    return found.size;
+  };
 }
 
 /** Only files directly in `cmdassets/`. */

@@ -6,7 +6,6 @@ import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
-import { EditorDocument } from '../../../src/vscode/chat/editorDocument.ts';
 import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { CURSOR, HI, LiveModel, recovered, run } from './kit/liveModel.ts';
 import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
@@ -143,22 +142,6 @@ suite('faults while a reply streams, in the editor', () => {
     assert.equal((await running).error, undefined);
     const after = await vscode.workspace.openTextDocument(inWorkspace('saved50.chat.md'));
     assert.equal(after.getText(), WHOLE);
-  });
-
-  // VS Code reports a document as clean after each save, also if it was changed during that save.
-  test('fault 50: a chat that changes during a save is saved again', async () => {
-    const document = await openChat('during50.chat.md', CHAT);
-    const chat = new EditorDocument(document);
-    const end = () => document.lineAt(document.lineCount - 1).range.end;
-    for (let round = 0; round < 20; round += 1) {
-      await insert(document.uri, end(), 'a');
-      const saving = document.save();
-      await insert(document.uri, end(), 'b');
-      await saving;
-      assert.equal(await chat.save(), true);
-      assert.equal(readFileSync(document.uri.fsPath, 'utf8'), document.getText());
-    }
-    chat.dispose();
   });
 
   test('fault 50: a chat renamed during a reply is saved first', async () => {

@@ -152,7 +152,7 @@ suite('built-in tools in the editor', () => {
     try {
       const uri = vscode.Uri.parse('memfs:/own/far.chat.md');
       files.createDirectory(vscode.Uri.joinPath(uri, '..'));
-      files.writeFile(uri, new TextEncoder().encode('# %% user\nHi!\n'));
+      await files.writeFile(uri, new TextEncoder().encode('# %% user\nHi!\n'));
       const document = await vscode.workspace.openTextDocument(uri);
       await vscode.window.showTextDocument(document);
       assert.deepEqual(await offered(document), []);

@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
+import { deferred } from '../../../src/base/async.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
+import { EditorDocument } from '../../../src/vscode/chat/editorDocument.ts';
 import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
 import { until } from '../../kit/until.ts';
 import { MemoryFiles } from './kit/memfs.ts';
@@ -29,13 +31,14 @@ suite('a chat in a virtual file system', () => {
   suiteTeardown(() => registered?.dispose());
   teardown(async () => {
     files.failure = () => undefined;
+    files.beforeWrite = () => undefined;
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   async function openFar(folder: string): Promise<vscode.TextDocument> {
     const uri = vscode.Uri.parse(`memfs:/${folder}/far.chat.md`);
     files.createDirectory(vscode.Uri.joinPath(uri, '..'));
-    files.writeFile(uri, new TextEncoder().encode('# %% user\n'));
+    await files.writeFile(uri, new TextEncoder().encode('# %% user\n'));
     const document = await vscode.workspace.openTextDocument(uri);
     await vscode.window.showTextDocument(document);
     return document;
@@ -64,7 +67,7 @@ suite('a chat in a virtual file system', () => {
     const second = await callTool({ tool: 'photo' });
     assert.equal(first.assets.length, 1);
     assert.deepEqual(second.assets, first.assets);
-    files.writeFile(vscode.Uri.parse(`memfs:/twice/${first.assets[0]}`), new Uint8Array([1]));
+    await files.writeFile(vscode.Uri.parse(`memfs:/twice/${first.assets[0]}`), new Uint8Array([1]));
     const third = await callTool({ tool: 'photo' });
     assert.notDeepEqual(third.assets, first.assets);
   });
@@ -102,6 +105,32 @@ suite('a chat in a virtual file system', () => {
     const outcome = await callTool({ tool: 'photo' });
     assert.match(outcome.error ?? '', /^The call was not sent, because the chat could not be saved\./);
     assert.match(document.getText(), /```tool_call \S+photo c1\n\{\}\n```\n$/);
+  });
+
+  // VS Code reports a document as clean after each save, also if it was changed during that save.
+  test('is saved again if it changes during a save', async () => {
+    const document = await openFar('during');
+    const { uri } = document;
+    const append = async (text: string) => {
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(uri, document.lineAt(document.lineCount - 1).range.end, text);
+      assert.equal(await vscode.workspace.applyEdit(edit), true);
+    };
+    const [written, release] = [deferred<void>(), deferred<void>()];
+    files.beforeWrite = () => {
+      written.resolve();
+      return release.promise;
+    };
+    await append('before');
+    const saving = document.save();
+    await written.promise;
+    await append(' and during');
+    release.resolve();
+    await saving;
+    const chat = new EditorDocument(document);
+    assert.equal(await chat.save(), true);
+    chat.dispose();
+    assert.equal(readText(uri), '# %% user\nbefore and during');
   });
 
   test('never overwrites: a taken name means another id', async () => {
@@ -168,7 +197,7 @@ suite('a chat in a virtual file system', () => {
 
   test('says so if a file is in the place of the folder', async () => {
     const document = await openFar('blocked');
-    files.writeFile(vscode.Uri.parse('memfs:/blocked/cmdassets'), new TextEncoder().encode('mine'));
+    await files.writeFile(vscode.Uri.parse('memfs:/blocked/cmdassets'), new TextEncoder().encode('mine'));
     assert.deepEqual((await callTool({ tool: 'photo' })).assets, []);
     assert.match(document.getText(), /> ⚠ Could not save image 1 to cmdassets\/: it is a file\./);
     assert.deepEqual(inFolder('blocked'), ['/blocked/cmdassets', '/blocked/far.chat.md']);

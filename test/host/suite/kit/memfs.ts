@@ -12,6 +12,8 @@ export class MemoryFiles implements vscode.FileSystemProvider {
   readonly onDidChangeFile = this.#changed.event;
   /** What is thrown instead of writing, if anything is. */
   failure: (uri: vscode.Uri) => vscode.FileSystemError | undefined = () => undefined;
+  /** Awaited before each write, which takes that long. */
+  beforeWrite: () => Promise<void> | undefined = () => undefined;
 
   /** The paths of all files. */
   paths(): string[] {
@@ -50,7 +52,8 @@ export class MemoryFiles implements vscode.FileSystemProvider {
     return node.bytes;
   }
 
-  writeFile(uri: vscode.Uri, bytes: Uint8Array): void {
+  async writeFile(uri: vscode.Uri, bytes: Uint8Array): Promise<void> {
+    await this.beforeWrite();
     const failure = this.failure(uri);
     if (failure) throw failure;
     this.#find(vscode.Uri.joinPath(uri, '..'));
