@@ -73,7 +73,7 @@ export async function prepareResult(
     // Before the blocks, so that bytes in both are saved once.
     bytes.announce([...founds, ...sent.map(({ found }) => found)]);
     // Sequential, so that assets are numbered in the order of the blocks.
-    for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
+    for await (const block of inSlices(raw.blocks)) parts.push(...(await saver.saveBlock(block)));
     parts.push(
       ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
     );
@@ -91,10 +91,19 @@ export async function prepareResult(
 /** One file for each block and for the structured content, and one for each place with bytes in them. */
 async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): Promise<number> {
   let count = blocks.length + 1;
-  for (const block of blocks) {
+  for await (const block of inSlices(blocks)) {
     if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
   }
   return count;
+}
+
+/** Thousands of blocks without files would block the event loop. */
+async function* inSlices<T>(items: readonly T[]): AsyncIterable<T> {
+  const slice = new TimeSlice();
+  for (const item of items) {
+    if (slice.isOver()) await slice.pause();
+    yield item;
+  }
 }
 
 function remember(extract: Extract): Extract {
@@ -143,7 +152,6 @@ export async function padNumbers(
 /** Counts the assets of each kind and saves nothing. */
 class AssetCounter implements ResultAssets {
   readonly #counts = new Map<AssetKind, number>();
-  readonly #slice = new TimeSlice();
 
   countOf(kind: AssetKind): number {
     return this.#counts.get(kind) ?? 0;
@@ -154,8 +162,6 @@ class AssetCounter implements ResultAssets {
   }
 
   async save({ kind, extension }: NewAsset): Promise<{ readonly number: number; readonly path: string }> {
-    // Saving waits for the disk; counting would block the process for thousands of blocks.
-    if (this.#slice.isOver()) await this.#slice.pause();
     const number = this.countOf(kind) + 1;
     this.#counts.set(kind, number);
     // As long as a real name, because the length of a text decides whether it becomes a file.
