@@ -1,4 +1,3 @@
-import { TimeSlice } from '../base/async.ts';
 import { field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
@@ -73,7 +72,7 @@ export async function prepareResult(
     // Before the blocks, so that bytes in both are saved once.
     bytes.announce([...founds, ...sent.map(({ found }) => found)]);
     // Sequential, so that assets are numbered in the order of the blocks.
-    for await (const block of inSlices(raw.blocks)) parts.push(...(await saver.saveBlock(block)));
+    for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
     parts.push(
       ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
     );
@@ -91,19 +90,10 @@ export async function prepareResult(
 /** One file for each block and for the structured content, and one for each place with bytes in them. */
 async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): Promise<number> {
   let count = blocks.length + 1;
-  for await (const block of inSlices(blocks)) {
+  for (const block of blocks) {
     if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
   }
   return count;
-}
-
-/** Thousands of blocks without files would block the event loop. */
-async function* inSlices<T>(items: readonly T[]): AsyncIterable<T> {
-  const slice = new TimeSlice();
-  for (const item of items) {
-    if (slice.isOver()) await slice.pause();
-    yield item;
-  }
 }
 
 function remember(extract: Extract): Extract {
