@@ -1,4 +1,4 @@
-/** `npm run demo [-- NAME]`: runs a copy of a sample chat on the command line and shows what came of it. */
+/** `npm run demo [-- NAME]`: runs a copy of a sample chat on the command line and prints the result. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const { status } = spawnSync(
 
 console.log(`$ filechat run ${name} --servers samples/.vscode/mcp.json --approve auto\n`);
 console.log(readFileSync(chat, 'utf8'));
-console.log(`── the files, in ${folder} ──`);
+console.log(`Files in ${folder}:`);
 console.log(`${name}  ${statSync(chat).size} bytes`);
 const assets = join(folder, 'cmdassets');
 for (const asset of existsSync(assets) ? readdirSync(assets) : []) {

@@ -67,9 +67,9 @@ async function openDesktop(code: string): Promise<void> {
     });
     if (!list.includes('filechat.filechat'))
       throw new Error(`VS Code did not install the extension: ${list}`);
-    console.log(`${code} has the extension.`);
+    console.log(`Installed the extension with ${code}.`);
   } else {
-    console.log('VS Code is opening with the samples. Close its window to end.');
+    console.log('Opening VS Code with the sample chats. Close its window to stop.');
     await startProcess(code, [...profileArguments, '--new-window', '--wait', folder, file]).exited;
   }
   rmSync(profile, { recursive: true, force: true });
@@ -86,7 +86,7 @@ async function openWorkbench(): Promise<void> {
   const url = workbenchUrl(server, { folder, file });
   console.log(`Open ${url}`);
   if (options.once) return;
-  console.log('Ctrl+C ends it.');
+  console.log('Press Ctrl+C to stop.');
   if (hasDisplay()) openInBrowser(url);
   await server.exited;
 }

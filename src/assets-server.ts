@@ -45,7 +45,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const shared = createShared({ ...options, audit, version: readVersion(), log: err });
   const limits = {
     maxMessageBytes: Math.ceil(options.maxUploadBytes / 3) * 4 + MESSAGE_MARGIN_BYTES,
-    advice: `A file may have ${options.maxUploadBytes} bytes; --max-upload-bytes sets this limit.`,
+    advice: `The limit for a file is ${options.maxUploadBytes} bytes; --max-upload-bytes sets it.`,
   };
   try {
     if (options.port === undefined) {

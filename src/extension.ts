@@ -12,66 +12,19 @@ import type { ServerNode } from './vscode/servers/items.ts';
 /** At module level because `deactivate` receives no arguments. */
 let app: Promise<App> | undefined;
 
-/** Menus pass all selected items as a second argument; `chats` are the selected rows of the view. */
-type Command = (app: App, argument: unknown, selected: unknown, chats: readonly ChatNode[]) => unknown;
-
-const COMMANDS: Readonly<Record<string, Command>> = {
-  newChat: (app, argument) => app.chats.create(argument),
-  newChatWithSelection: (app) => app.chats.createWithSelection(),
-  newChatAboutFile: (app, argument, selected) => app.chats.createAbout(argument, selected),
-  run: (app, argument) => app.run(argument),
-  stop: (app, argument) => app.stop(argument),
-  resume: (app, argument) => app.resume(argument),
-  regenerate: (app, argument) => app.regenerate(argument),
-  retry: (app, argument) => app.retry(argument),
-  editArguments: (app, argument) => app.editArguments(argument),
-  fork: (app, argument) => app.fork(argument),
-  compact: (app, argument) => app.compact(argument),
-  showAssets: (app, argument) => app.gallery.show(argument),
-  showBreakdown: (app, argument) => app.showBreakdown(argument),
-  openSample: (app, argument) => app.chats.openSample(argument),
-  searchChats: (app, argument) => app.chats.search(argument),
-  refreshChats: (app) => app.chats.refresh(),
-  openWalkthrough: (app) => app.chats.openWalkthrough(),
-  openPreview: (app, argument, _, chats) => app.chats.act('preview', argument, chats),
-  revealChat: (app, argument, _, chats) => app.chats.act('reveal', argument, chats),
-  renameChat: (app, argument, _, chats) => app.chats.act('rename', argument, chats),
-  deleteChat: (app, argument, _, chats) => app.chats.act('delete', argument, chats),
-  attachFile: (app, argument) => app.attachFile(argument),
-  cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
-  forgetPermissions: (app) => app.forgetPermissions(),
-  showLog: (app) => app.log.show(),
-  showAuditLog: (app) => app.servers.audit.open(),
-  selectModel: (app, argument) => app.modelCommands.select(argument),
-  setApiKey: (app, argument) => app.modelCommands.setKey(argument),
-  showRequest: (app, argument) => app.modelCommands.showRequest(argument),
-  callTool: (app, argument) => app.serverCommands.callTool(argument),
-  readResource: (app, argument) => app.serverCommands.readResource(argument),
-  insertPrompt: (app, argument) => app.serverCommands.insertPrompt(argument),
-  openApp: (app) => app.serverCommands.openApp(),
-  addServer: (app, argument) => app.serverCommands.add(argument),
-  startServer: (app, argument) => app.serverCommands.start(argument),
-  stopServer: (app, argument) => app.serverCommands.stop(argument),
-  restartServer: (app, argument) => app.serverCommands.restart(argument),
-  showServerLog: (app, argument) => app.serverCommands.showLog(argument),
-  setServerLogLevel: (app, argument) => app.serverCommands.setLogLevel(argument),
-  openResource: (app, argument) => app.serverCommands.openResource(argument),
-  changeInputs: (app, argument) => app.serverCommands.changeInputs(argument),
-  signOut: (app, argument) => app.serverCommands.signOut(argument),
-  openServerSettings: () =>
-    vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
-};
-
 /** Registers commands and views. The rest is loaded when one of them is used or a chat is shown. */
 export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   const serversChanged = new vscode.EventEmitter<ServerNode | undefined>();
   const chatsChanged = new vscode.EventEmitter<ChatNode | undefined>();
   const load = () =>
-    loadApp(context, ({ servers, chats }) => {
+    loadApp(context, ({ servers, chats, questions }) => {
+      questions.onDidChange(() => {
+        chatsView.badge = questions.badge;
+      });
       servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
       chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
     });
-  const chats = vscode.window.createTreeView<ChatNode>('filechat.chats', {
+  const chatsView = vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(chatsChanged.event, async () => (await load()).chats.tree),
   });
   const view = async () => (await load()).servers.view;
@@ -80,8 +33,14 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     showCollapseAll: true,
   });
   const registrations = {
-    ...commandRegistrations(context, load, chats),
+    ...commandRegistrations(context, load, chatsView),
     ...assetsRegistrations(context),
+    'filechat.file': () =>
+      vscode.window.registerCustomEditorProvider('filechat.file', {
+        openCustomDocument: (uri) => ({ uri, dispose: () => undefined }),
+        resolveCustomEditor: async ({ uri }, panel) =>
+          (await import('./vscode/gallery/filePage.ts')).showFilePage(uri, panel, context),
+      } satisfies vscode.CustomReadonlyEditorProvider),
     'filechat.gallery': () =>
       vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
         deserializeWebviewPanel: async (panel, state) => (await load()).gallery.restore(panel, state),
@@ -92,7 +51,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     chatsChanged,
     servers,
     servers.onDidChangeCheckboxState(async (event) => (await view()).check(event)),
-    chats,
+    chatsView,
     registerAll(registrations, context.globalState),
     vscode.workspace.onDidGrantWorkspaceTrust(showTrust),
     vscode.window.onDidChangeActiveTextEditor((editor) => showsChat(editor) && load()),
@@ -106,7 +65,17 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
 }
 
 function loadApp(context: vscode.ExtensionContext, onCreated: (app: App) => void): Promise<App> {
-  app ??= import('./vscode/app.ts')
+  app ??= start(context, onCreated);
+  return app;
+}
+
+/** Loading blocks the extension host for a moment, so the message must have left it before. */
+const MESSAGE_MS = 20;
+
+/** A command that is used right after a chat was opened must not seem to do nothing. */
+function start(context: vscode.ExtensionContext, onCreated: (app: App) => void): Promise<App> {
+  const starting = new Promise((resolve) => setTimeout(resolve, MESSAGE_MS))
+    .then(() => import('./vscode/app.ts'))
     .then(({ App }) => {
       const created = new App(context);
       onCreated(created);
@@ -116,7 +85,8 @@ function loadApp(context: vscode.ExtensionContext, onCreated: (app: App) => void
       app = undefined;
       throw error;
     });
-  return app;
+  vscode.window.setStatusBarMessage(vscode.l10n.t('$(sync~spin) Filechat: Starting…'), starting);
+  return starting;
 }
 
 function commandRegistrations(
@@ -126,16 +96,29 @@ function commandRegistrations(
 ): Registrations {
   const register = (id: string, handler: (argument: unknown, selected: unknown) => unknown) =>
     [id, () => vscode.commands.registerCommand(id, handler)] as const;
+  const ids = contributedCommands(context).filter((id) => id !== COPY_CONFIGURATION);
   return Object.fromEntries([
-    register('filechat.copyMcpConfiguration', async (argument) =>
+    register(COPY_CONFIGURATION, async (argument) =>
       (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
     ),
-    ...Object.entries(COMMANDS).map(([name, run]) =>
-      register(`filechat.${name}`, async (argument, selected) =>
-        run(await load(), argument, selected, chats.selection),
-      ),
+    ...ids.map((id) =>
+      register(id, async (argument, selected) => {
+        const app = await load();
+        const { COMMANDS } = await import('./vscode/commands.ts');
+        const run = COMMANDS[id.slice(id.indexOf('.') + 1)];
+        if (!run) throw new Error(`There is no command ${id}.`);
+        return run(app, argument, selected, chats.selection);
+      }),
     ),
   ]);
+}
+
+const COPY_CONFIGURATION = 'filechat.copyMcpConfiguration';
+
+/** Those of package.json, so that the table of commands is not loaded before one is used. */
+function contributedCommands({ extension }: vscode.ExtensionContext): readonly string[] {
+  const { contributes }: { contributes: { commands: readonly vscode.Command[] } } = extension.packageJSON;
+  return contributes.commands.map(({ command }) => command);
 }
 
 /** The API that the Markdown preview expects of an extension. */

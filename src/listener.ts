@@ -1,16 +1,18 @@
+import { untilAborted } from './base/async.ts';
 import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
 import type { WrittenCall } from './chat/format/calls.ts';
 import { interruptedReply, nextAction, pendingCalls } from './chat/format/nextAction.ts';
 import { parseChat, turnBody } from './chat/format/parse.ts';
-import { callTool, decideCall, runPendingCalls, settleSentCalls, type ToolCallDeps } from './loop/calls.ts';
+import { nameServers, runPendingCalls, settleSentCalls } from './loop/calls.ts';
 import { compact } from './loop/compaction.ts';
 import { explainFailedEdit, failed, logFailures, STOPPED } from './loop/document.ts';
 import { type InsertionDeps, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
+import { findRefusal, type ToolCallDeps, type ToolRun } from './loop/permission.ts';
 import { type ReplyDeps, type ReplyProgress, writeReply } from './loop/replies.ts';
 import type { RunOutcome } from './ports/document.ts';
 import type { ChatRules, Conversation } from './ports/models.ts';
 import type { ResourceName } from './ports/servers.ts';
-import type { ToolCall, ToolName } from './ports/tools.ts';
+import type { ToolName } from './ports/tools.ts';
 
 export type { PromptRequest, ReplyProgress };
 
@@ -72,21 +74,20 @@ export class ChatListener {
     });
   }
 
-  /** Asks for permission, writes the call into the document, and runs it. A declined call is not written. */
+  /** Writes the call into the document, asks for permission there, and runs it. An impossible call is not written. */
   callTool(request: ToolRequest): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
       const run = { ...this.#deps, rules: await this.#rules(), signal };
-      const decision = await decideCall(run, { ...request, id: '' });
-      if (signal.aborted || decision.kind === 'cancel') return STOPPED;
-      if (decision.kind === 'refuse') return failed(decision.reason);
-      let call: ToolCall | undefined;
-      const written = await run.document.edit((text) => {
-        call = { ...request, id: newCallId(text) };
-        return appendCall(text, call);
+      const refusal = await findRefusal(run, { ...request, id: '' });
+      if (signal.aborted) return STOPPED;
+      if (refusal) return { ...failed(refusal.reason), ...refusal.cause };
+      let id = '';
+      const isWritten = await run.document.edit((text) => {
+        id = newCallId(text);
+        return appendCall(text, { ...request, id });
       });
-      if (!written || !call) return failed(explainFailedEdit(run.document));
-      if (decision.kind === 'edit') return { ...STOPPED, edit: call.id };
-      return this.#finish([await callTool(run, call, decision.permission)]);
+      if (!isWritten) return failed(explainFailedEdit(run.document));
+      return this.#finish(await runPendingCalls(run, [id]));
     });
   }
 
@@ -118,6 +119,7 @@ export class ChatListener {
   async #loop(signal: AbortSignal): Promise<RunOutcome> {
     const rules = await this.#rules();
     const settled = await settleSentCalls(this.#deps);
+    await nameServers(this.#toolRun(rules, signal));
     const next = nextAction(this.#text());
     if (settled.some(endsRun)) return this.#finish(settled);
     if (next.kind === 'wait') return settled[0] ? this.#finish(settled) : failed(next.reason);
@@ -125,7 +127,7 @@ export class ChatListener {
       return this.#converse({ rules, signal, done: settled.map(ignoreToolErrors), first: next.kind });
     }
     const isUsers = isInUserTurn(this.#text(), next.calls);
-    const results = [...settled, ...(await runPendingCalls({ ...this.#deps, rules, signal }))];
+    const results = [...settled, ...(await runPendingCalls(this.#toolRun(rules, signal)))];
     // A user who calls a tool has not asked for a reply to it.
     if (isUsers || !this.#continues(results, signal)) return this.#finish(results);
     return this.#converse({ rules, signal, done: results.map(ignoreToolErrors), first: 'reply' });
@@ -140,15 +142,20 @@ export class ChatListener {
       outcomes.push(reply);
       const calls = pendingIds(this.#text());
       if (!reply.ok || calls.length === 0) return this.#finish(outcomes);
-      if (steps % maxSteps === 0 && !(await this.#deps.mayContinue?.(steps))) {
-        return this.#finish([...outcomes, failed(tooManySteps(steps))]);
+      if (steps % maxSteps === 0 && !(await this.#mayContinue(steps, signal))) {
+        return this.#finish([...outcomes, signal.aborted ? STOPPED : failed(tooManySteps(steps))]);
       }
-      const results = await runPendingCalls({ ...this.#deps, rules, signal }, calls);
+      const results = await runPendingCalls(this.#toolRun(rules, signal), calls);
       outcomes.push(...results.map(ignoreToolErrors));
       if (!this.#continues(results, signal)) {
         return this.#finish(signal.aborted ? [...outcomes, STOPPED] : outcomes);
       }
     }
+  }
+
+  async #mayContinue(steps: number, signal: AbortSignal): Promise<boolean> {
+    const answer = this.#deps.mayContinue?.(steps);
+    return answer !== undefined && (await untilAborted(answer, signal)) === true;
   }
 
   async #reply(kind: 'reply' | 'resume', signal: AbortSignal): Promise<RunOutcome> {
@@ -159,7 +166,14 @@ export class ChatListener {
   /** Whether the model gets the results now: the run goes on, and the user has not begun a message. */
   #continues(results: readonly RunOutcome[], signal: AbortSignal): boolean {
     if (signal.aborted || results.length === 0 || results.some(endsRun)) return false;
+    if (results.some(({ declined }) => declined)) return false;
     return !this.#deps.reviewResults?.() && endsWithResult(this.#text());
+  }
+
+  #toolRun(rules: ChatRules, signal: AbortSignal): ToolRun {
+    const { conversation } = this.#deps;
+    const givenTools = conversation && (() => conversation.tools(this.#text(), signal));
+    return { ...this.#deps, rules, signal, givenTools };
   }
 
   #text(): string {
@@ -171,11 +185,13 @@ export class ChatListener {
   }
 
   async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
-    // No new user turn after a lost reply, or when the user is about to edit a call.
-    const isUntouched = outcomes.some(({ lost, edit }) => lost === true || edit !== undefined);
+    // No new user turn after a lost reply, or when the user has changed the chat instead of answering.
+    const isUntouched = outcomes.some(({ lost, untouched }) => lost === true || untouched === true);
     if (!isUntouched) await this.#deps.document.edit(endRun, { joinUndo: true });
     const failure = outcomes.find(endsRun) ?? outcomes.find((outcome) => !outcome.ok);
-    return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
+    const declined = outcomes.some((outcome) => outcome.declined) && { declined: true };
+    const assets = outcomes.flatMap((outcome) => outcome.assets);
+    return { ...(failure ?? { ok: true }), ...declined, assets };
   }
 }
 
@@ -216,7 +232,9 @@ function isInUserTurn(text: string, calls: readonly WrittenCall[]): boolean {
 
 /** The model sees the errors of its tools and deals with them. */
 function ignoreToolErrors(outcome: RunOutcome): RunOutcome {
-  return endsRun(outcome) ? outcome : { ok: true, assets: outcome.assets };
+  if (endsRun(outcome)) return outcome;
+  const { assets, declined } = outcome;
+  return { ok: true, assets, ...(declined && { declined }) };
 }
 
 function endsRun({ cancelled, lost, resumable }: RunOutcome): boolean {

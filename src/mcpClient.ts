@@ -180,7 +180,7 @@ export class McpClient extends ServerPool implements ServerHost {
       const request = { method: 'resources/read', params: { uri } };
       const answer = await this.read(server, request, { signal, onProgress, spills, chat });
       const contents = field(answer, 'contents');
-      if (!Array.isArray(contents)) throw new Error(`Server ${server} answered without contents.`);
+      if (!Array.isArray(contents)) throw new Error(`Server ${server} returned no contents.`);
       const content = contents.map((resource: unknown) => ({ type: 'resource', resource }));
       return processMixedToolResult({ content }, assets, { limits: this.#limits(), spills });
     });
@@ -201,7 +201,7 @@ export class McpClient extends ServerPool implements ServerHost {
     return this.#withSpills(assets, async (spills) => {
       const request = { method: 'prompts/get', params: { name: prompt, arguments: args } };
       const messages = field(await this.read(server, request, { signal, spills, chat }), 'messages');
-      if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
+      if (!Array.isArray(messages)) throw new Error(`Server ${server} returned no messages.`);
       const options = { limits: this.#limits(), spills };
       const prepared = await Promise.all(
         messages.map((message: unknown) =>
@@ -304,7 +304,9 @@ export class McpClient extends ServerPool implements ServerHost {
         resourceServers: connection.offers.resources ? [server] : [],
       };
     } catch (error) {
-      return { tools: [], failures: [{ server, reason: sentence((error as Error).message) }] };
+      const isUnknown = (await this.#options.servers()).has(server) ? undefined : true;
+      const reason = sentence((error as Error).message);
+      return { tools: [], failures: [{ server, reason, ...defined({ isUnknown }) }] };
     }
   }
 

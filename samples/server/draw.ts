@@ -25,14 +25,26 @@ export function createCanvas(width: number, height: number, background?: Colour)
 export function paintPixel(canvas: RgbaImage, { x, y }: Point, colour: Colour, opacity = 1): void {
   if (opacity <= 0 || x < 0 || y < 0 || x >= canvas.width || y >= canvas.height) return;
   const at = (y * canvas.width + x) * 4;
-  const below = (canvas.pixels[at + 3] ?? 0) / 255;
+  if (opacity < 1) blendPixel(canvas, at, colour, opacity);
+  else setPixel(canvas, at, colour);
+}
+
+function blendPixel({ pixels }: RgbaImage, at: number, colour: Colour, opacity: number): void {
+  const below = (pixels[at + 3] ?? 0) / 255;
   const alpha = opacity + below * (1 - opacity);
   for (const [channel, shift] of [16, 8, 0].entries()) {
     const over = (colour >> shift) & 0xff;
-    const under = canvas.pixels[at + channel] ?? 0;
-    canvas.pixels[at + channel] = (over * opacity + under * below * (1 - opacity)) / alpha;
+    const under = pixels[at + channel] ?? 0;
+    pixels[at + channel] = (over * opacity + under * below * (1 - opacity)) / alpha;
   }
-  canvas.pixels[at + 3] = alpha * 255;
+  pixels[at + 3] = alpha * 255;
+}
+
+function setPixel({ pixels }: RgbaImage, at: number, colour: Colour): void {
+  pixels[at] = colour >> 16;
+  pixels[at + 1] = (colour >> 8) & 0xff;
+  pixels[at + 2] = colour & 0xff;
+  pixels[at + 3] = 0xff;
 }
 
 export function fillRectangle(canvas: RgbaImage, rectangle: Rectangle, colour: Colour): void {

@@ -29,7 +29,7 @@ export async function serveHttp(port: number): Promise<{ readonly server: Server
 async function answer(sessions: Sessions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // A page in a browser can reach this port under a name of its own, but cannot forge the Host header.
   if (!/^(127\.0\.0\.1|localhost):\d+$/.test(request.headers.host ?? ''))
-    return refuse(response, 403, 'Foreign host.');
+    return refuse(response, 403, 'Invalid host.');
   if (request.url?.split('?')[0] !== PATH) return refuse(response, 404, `The server is at ${PATH}.`);
   const id = request.headers['mcp-session-id'];
   const transport = id === undefined ? await openSession(sessions) : sessions.get(String(id));

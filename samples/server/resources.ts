@@ -55,7 +55,7 @@ export const NOTES: SampleResource = {
       '# Meeting notes',
       '',
       '- The chart goes on the **first** page.',
-      '- Sounds are optional, silence is not an error.',
+      '- Audio is optional.',
       '',
       '| who | does |',
       '|---|---|',
@@ -69,7 +69,7 @@ export const READINGS: SampleResource = {
   name: 'readings.csv',
   uri: 'sample://data/readings.csv',
   title: 'Readings of one day',
-  description: 'The temperature of every hour, as a table.',
+  description: 'The temperature of each hour, as a table.',
   mimeType: 'text/csv',
   read: writeReadings,
 };

@@ -1,9 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { registerResources } from './resources.ts';
+import { registerAudioTools } from './tools/audio.ts';
 import { registerDataTools } from './tools/data.ts';
 import { registerDocumentTools } from './tools/documents.ts';
-import { registerPictureTools } from './tools/pictures.ts';
-import { registerSoundTools } from './tools/sounds.ts';
+import { registerImageTools } from './tools/images.ts';
 import { registerTourTools } from './tools/tours.ts';
 import { registerTroubleTools } from './tools/trouble.ts';
 
@@ -14,8 +14,8 @@ export function createSampleServer(): McpServer {
     { instructions: 'Sample tools of Filechat. They need no network and change nothing.' },
   );
   registerTourTools(server);
-  registerPictureTools(server);
-  registerSoundTools(server);
+  registerImageTools(server);
+  registerAudioTools(server);
   registerDocumentTools(server);
   registerDataTools(server);
   registerTroubleTools(server);

@@ -14,6 +14,7 @@ import {
   type InspectedFile,
   inspectFile,
   isInside,
+  type MayRead,
   readPieces,
   readWhole,
   toReadError,
@@ -29,7 +30,7 @@ interface ChatFolders {
 
 export interface ChatAttachmentsOptions extends ChatFolders {
   /** Called once per file outside of the roots, with its real path. Without it, such files are refused. */
-  readonly mayRead?: (path: string) => Promise<boolean>;
+  readonly mayRead?: MayRead;
   readonly maxBytes?: number;
 }
 
@@ -39,8 +40,8 @@ const MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024;
 export function chatAttachments(options: ChatAttachmentsOptions): AttachmentSource {
   const { folder, assetsIn = folder, roots, mayRead, maxBytes = MAX_ATTACHMENT_BYTES } = options;
   const confinement = { folder, roots, mayRead: mayRead && once(mayRead) };
-  const find = async (target: string) => {
-    const path = await findLinked(target, assetsIn, confinement);
+  const find = async (target: string, signal: AbortSignal | undefined) => {
+    const path = await findLinked(target, assetsIn, { ...confinement, signal });
     const file = await inspectFile(path);
     const { size } = file;
     if (size > maxBytes)
@@ -48,11 +49,11 @@ export function chatAttachments(options: ChatAttachmentsOptions): AttachmentSour
     const read = (signal?: AbortSignal) => explaining('Run again', () => readWhole(path, file, signal));
     return { name: basename(path), size, ...detectText(file), read };
   };
-  return { find: (target) => explaining('Run again', () => find(target)) };
+  return { find: (target, signal) => explaining('Run again', () => find(target, signal)) };
 }
 
 async function findLinked(written: string, assetsIn: string, confinement: Confinement): Promise<string> {
-  if (written.includes('\0')) throw new Error('it holds a NUL character');
+  if (written.includes('\0')) throw new Error('it contains a NUL character');
   // Links to assets outside of the chat's folder begin with a slash, also before a drive letter.
   const target = process.platform === 'win32' ? written.replace(/^\/(?=[A-Za-z]:)/, '') : written;
   const assets = join(resolve(assetsIn), ASSET_FOLDER);
@@ -61,10 +62,10 @@ async function findLinked(written: string, assetsIn: string, confinement: Confin
   return findFile(confinement, target);
 }
 
-function once(ask: (path: string) => Promise<boolean>): (path: string) => Promise<boolean> {
+function once(ask: MayRead): MayRead {
   const answers = new Map<string, Promise<boolean>>();
-  return (path) => {
-    const answer = answers.get(path) ?? ask(path);
+  return (path, signal) => {
+    const answer = answers.get(path) ?? ask(path, signal);
     answers.set(path, answer);
     return answer;
   };

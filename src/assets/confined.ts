@@ -8,13 +8,17 @@ import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts'
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';
 
+/** On abort, the user is no longer asked. */
+export type MayRead = (path: string, signal?: AbortSignal) => Promise<boolean>;
+
 export interface Confinement {
   /** The folder of the chat; relative paths start here. */
   readonly folder: string;
   /** Files outside of these folders need permission. */
   readonly roots: readonly string[];
   /** Called with the real path of a file outside of the roots. Without it, such files are refused. */
-  readonly mayRead?: ((path: string) => Promise<boolean>) | undefined;
+  readonly mayRead?: MayRead | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The caller has checked the name; this checks that its real path stays in `cmdassets/`. */
@@ -27,7 +31,8 @@ export async function findAsset(chatFolder: string, name: string): Promise<strin
 }
 
 /** Resolves to the real path of a file that may be read; rejects for every other path. */
-export async function findFile({ folder, roots, mayRead }: Confinement, written: string): Promise<string> {
+export async function findFile(confinement: Confinement, written: string): Promise<string> {
+  const { folder, roots, mayRead, signal } = confinement;
   const problem = writtenPathProblem(written);
   if (problem !== undefined) throw new Error(problem);
   const real = await realFolders(roots);
@@ -38,7 +43,7 @@ export async function findFile({ folder, roots, mayRead }: Confinement, written:
   const isKnown = isBelow([...roots.map((root) => resolve(root)), ...real], path);
   if (!isKnown && (!mayRead || isRemotePath(path))) throw new OutsideFolders();
   const found = await realpath(path);
-  if (!isBelow(real, found) && !(await mayRead?.(found))) throw new OutsideFolders();
+  if (!isBelow(real, found) && !(await mayRead?.(found, signal))) throw new OutsideFolders();
   return found;
 }
 
@@ -73,7 +78,7 @@ function nearestReal(path: string): string {
 export class OutsideFolders extends Error {
   constructor() {
     super(
-      'it is outside of the folders that may be read: the chat’s own, those of the workspace, and on the command line that of --root',
+      'it is outside the folders that can be read: the folder of the chat, the workspace, and on the command line --root',
     );
   }
 }
@@ -119,7 +124,7 @@ export class NotAFile extends Error {
 
 export class FileChanged extends Error {
   constructor() {
-    super('it has changed since it was looked at');
+    super('it changed while it was being read');
   }
 }
 
@@ -226,7 +231,7 @@ export function toReadError(error: unknown): unknown {
 /** Paths that Windows would resolve to something else. */
 const WINDOWS_PROBLEMS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^[A-Za-z]:(?![\\/])/, 'it has a drive without a folder'],
-  [/(?<!^[A-Za-z]):/, 'it holds a colon'],
+  [/(?<!^[A-Za-z]):/, 'it contains a colon'],
   [/(?:[^.\\/ ][. ]+|\.{3,}| )(?=[\\/]|$)/, 'a name in it ends with a dot or a space'],
 ];
 
@@ -235,7 +240,7 @@ export function writtenPathProblem(
   written: string,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  if (platform !== 'win32') return /^[A-Za-z]:/.test(written) ? 'it is a path of Windows' : undefined;
+  if (platform !== 'win32') return /^[A-Za-z]:/.test(written) ? 'it is a Windows path' : undefined;
   const problem = WINDOWS_PROBLEMS.find(([pattern]) => pattern.test(written));
   if (problem) return problem[1];
   return written.split(/[\\/]/).some((name) => DEVICE_NAME.test(name)) ? 'it names a device' : undefined;

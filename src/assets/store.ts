@@ -72,7 +72,7 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
         if (await this.create(name, asset)) return name;
         names.resultId = newId();
       }
-      throw new Error('every name that was tried is taken. Call the tool again.');
+      throw new Error('all names that were tried are in use. Call the tool again.');
     };
     const save = async (asset: NewAsset) => {
       const { kind } = asset;

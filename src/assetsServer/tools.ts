@@ -144,7 +144,7 @@ function blocksOf(
   const window = { ...about, body };
   const resource = contentsOf(window, { uri: entry.uri, changed: entry.changed, thresholds });
   if (!fitsInMessage(resource, window))
-    throw new CatalogRefusal('These bytes are too many for one message. Ask for fewer with maxBytes.');
+    throw new CatalogRefusal('These bytes are too many for one message. Use a smaller maxBytes.');
   return as === 'text' && body.kind === 'text'
     ? [{ type: 'text', text: body.text }]
     : [{ type: 'resource', resource }];
@@ -169,7 +169,7 @@ export async function findReadable(catalog: Catalog, uri: string): Promise<Found
     throw new CatalogRefusal('There is no asset of this name. Find it with list_assets.');
   if (named.length > 1) {
     const uris = named.slice(0, MAX_NAMED).map((entry) => entry.uri);
-    throw new CatalogRefusal(`Several assets have this name. Say which by its address: ${uris.join(', ')}`);
+    throw new CatalogRefusal(`Several assets have this name. Use one of their addresses: ${uris.join(', ')}`);
   }
   return findByUri(catalog, only.uri);
 }

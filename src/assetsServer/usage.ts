@@ -67,7 +67,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const { values, positionals } = parse(withHttpValue(argv));
   if (values.help) return { kind: 'help' };
   if (values.version) return { kind: 'version' };
-  if (positionals.length === 0) throw new UsageError('Say which folders to serve.');
+  if (positionals.length === 0) throw new UsageError('No folder was given. Name the folders to serve.');
   const number = (name: NumberOption, standard: number, most = Number.MAX_SAFE_INTEGER) =>
     readNumber(name, values[name], standard, most);
   return {
@@ -88,7 +88,9 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    // Node appends advice about arguments that begin with a dash.
+    const [problem = ''] = messageOf(error).split('. ');
+    throw new UsageError(`${problem.replace(/\.$/, '')}.`);
   }
 }
 

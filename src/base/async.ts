@@ -159,19 +159,29 @@ const MAX_DELAY_MS = 60_000;
 /** A server that ran this long before it failed was healthy. */
 const HEALTHY_MS = 60_000;
 
+/** A server that could not be started this often in a row is left alone until the user starts it. */
+const MAX_FAILED_STARTS = 2;
+
 export class Backoff {
+  /** The configuration that has failed. */
+  of: string | undefined;
   failures = 0;
   retryAtMs = 0;
   #reason = '';
+  #failedStarts = 0;
 
   get reason(): string | undefined {
     return this.failures === 0 ? undefined : this.#reason;
   }
 
-  /** The first failure causes no delay; each further failure doubles it. */
-  failed(reason: string, { nowMs, livedMs }: { readonly nowMs: number; readonly livedMs: number }): void {
-    if (livedMs >= HEALTHY_MS) this.failures = 0;
+  /** The first failure causes no delay; each further failure doubles it. `livedMs` is undefined if it did not start. */
+  failed(
+    reason: string,
+    { nowMs, livedMs }: { readonly nowMs: number; readonly livedMs: number | undefined },
+  ): void {
+    if (livedMs !== undefined && livedMs >= HEALTHY_MS) this.failures = 0;
     this.failures += 1;
+    this.#failedStarts = livedMs === undefined ? this.#failedStarts + 1 : 0;
     this.#reason = reason;
     const doublings = this.failures - 2;
     this.retryAtMs = doublings < 0 ? nowMs : nowMs + Math.min(FIRST_DELAY_MS * 2 ** doublings, MAX_DELAY_MS);
@@ -180,9 +190,12 @@ export class Backoff {
   reset(): void {
     this.failures = 0;
     this.retryAtMs = 0;
+    this.#failedStarts = 0;
   }
 
   refusal(nowMs: number): string | undefined {
+    if (this.#failedStarts >= MAX_FAILED_STARTS)
+      return `it could not be started ${this.#failedStarts} times in a row. Fix the cause, then run “Filechat: Restart Server”. Last error: ${this.#reason}`;
     const waitMs = this.retryAtMs - nowMs;
     if (waitMs <= 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);

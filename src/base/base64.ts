@@ -70,7 +70,7 @@ function readDigits(
   if (NOT_PLAIN.test(digits) && NOT_URL_SAFE.test(digits))
     return { ok: false, reason: 'its data is not base64' };
   if (digits.length % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) {
-    return { ok: false, reason: 'its base64 data is cut off or has the wrong padding' };
+    return { ok: false, reason: 'its base64 data is incomplete or has invalid padding' };
   }
   return { ok: true, digits };
 }

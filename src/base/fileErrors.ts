@@ -30,21 +30,21 @@ export function writeFailure(error: unknown): string | undefined {
   return failure && WRITE_FAILURES[failure];
 }
 
-export const NOT_A_FILE = 'it is not an ordinary file';
+export const NOT_A_FILE = 'it is not a regular file';
 
 const READ_FAILURES: Partial<Record<FileFailure, string>> = {
   missing: 'there is no such file',
-  denied: 'it may not be read',
-  linkLoop: 'it is a symbolic link that leads nowhere',
+  denied: 'permission was denied',
+  linkLoop: 'it has too many symbolic links',
   pathTooLong: 'its path is too long',
   notAFile: NOT_A_FILE,
 };
 
 const WRITE_FAILURES: Partial<Record<FileFailure, string>> = {
   missing: 'the folder of the chat does not exist',
-  denied: 'the folder may not be written to. Change its permissions and call the tool again',
+  denied: 'permission to write to the folder was denied. Change it and call the tool again',
   pathTooLong: 'the path of the chat is too long',
   diskFull: 'the disk is full. Free some space and call the tool again',
-  overQuota: 'your disk quota is used up. Free some space and call the tool again',
+  overQuota: 'your disk quota is exceeded. Free some space and call the tool again',
   readOnly: 'the disk is read-only',
 };

@@ -54,8 +54,12 @@ export function parseJson(text: string): unknown {
  * is valid in the given text, because comments and commas are replaced by spaces.
  */
 export function parseJsonWithComments(text: string): unknown {
-  const withoutComments = text.replace(/^\uFEFF/, ' ').replace(STRING_OR_COMMENT, blankUnlessString);
-  return JSON.parse(withoutComments.replace(STRING_OR_TRAILING_COMMA, blankUnlessString));
+  return JSON.parse(blankComments(text).replace(STRING_OR_TRAILING_COMMA, blankUnlessString));
+}
+
+/** Replaces comments and a byte order mark by spaces, so that all positions stay valid. */
+export function blankComments(text: string): string {
+  return text.replace(/^\uFEFF/, ' ').replace(STRING_OR_COMMENT, blankUnlessString);
 }
 
 // Strings come first in each pattern, so that a comment or a comma inside a string does not match.

@@ -95,3 +95,12 @@ export function endOfLine(text: string, offset: number): number {
   if (newline < 0) return text.length;
   return newline > offset && text[newline - 1] === '\r' ? newline - 1 : newline;
 }
+
+/** Colors, cursor movements, titles and links for terminals. */
+const TERMINAL_SEQUENCE =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|\u001b[PX^_][^\u001b]{0,4096}\u001b\\|\u001b[ -/]*[0-~]/g;
+
+/** Removes what only a terminal understands, such as `ESC[31m`. */
+export function withoutTerminalSequences(text: string): string {
+  return /[\u001b\u009b]/.test(text) ? text.replace(TERMINAL_SEQUENCE, '') : text;
+}

@@ -20,17 +20,18 @@ export function assetName({ kind, time, resultId, number, last = 1, extension }:
 }
 
 const ASSET_NAME =
-  /^tool-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-(?!0+\.)\d{1,9}\.([a-z0-9]{1,10})$/;
+  /^tool-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-(?!0+\.)(\d{1,9})\.([a-z0-9]{1,10})$/;
 
-export interface ReadAssetName extends Pick<AssetNameParts, 'kind' | 'extension'> {
+export interface ReadAssetName extends Pick<AssetNameParts, 'kind' | 'number' | 'extension'> {
   /** `20261116-093012` */
   readonly time: string;
 }
 
 /** Undefined for any other name: such a file is not an asset, and Filechat never touches it. */
 export function readAssetName(name: string): ReadAssetName | undefined {
-  const [, kind, time, extension] = ASSET_NAME.exec(name) ?? [];
-  return kind && time && extension ? { kind: kind as AssetNameParts['kind'], time, extension } : undefined;
+  const [, kind, time, number, extension] = ASSET_NAME.exec(name) ?? [];
+  if (!kind || !time || !extension) return undefined;
+  return { kind: kind as AssetNameParts['kind'], time, number: Number(number), extension };
 }
 
 /** A name without its extension, wherever it is in a text: in a link, a quote, code, or an old path. */

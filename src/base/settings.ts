@@ -24,6 +24,7 @@ export const SETTINGS = {
   maxSteps: { type: 'integer', default: 25, minimum: 1 },
   reviewResults: { type: 'boolean', default: false },
   autoSave: { type: 'boolean', default: true },
+  nameChats: { type: 'boolean', default: true },
   disabledTools: { type: 'array', default: [] },
   editorTools: { type: 'array', default: [] },
   builtInTools: { type: 'boolean', default: true },
@@ -89,7 +90,7 @@ export function readSettingsObject(json: unknown): {
     }
     const expected = settingProblem(name, value);
     if (expected !== undefined) problems.push(`The setting “${written}” must be ${expected}.`);
-    if (values.has(name)) problems.push(`The setting “${written}” is there twice. Remove one of them.`);
+    if (values.has(name)) problems.push(`The setting “${written}” is set twice. Remove one of them.`);
     values.set(name, value);
   }
   if (unknown.length > 0) {

@@ -140,11 +140,11 @@ function readCursor(cursor: string, query: AssetQuery): Position {
   const [fingerprint, key, uri] = parseCursor(cursor) ?? [];
   if (typeof fingerprint !== 'string' || typeof uri !== 'string')
     throw new CatalogRefusal(
-      'cursor is not one that list_assets gave. Pass a nextCursor, or leave it out to begin.',
+      'cursor is not a nextCursor of list_assets. Omit it to start at the first page.',
     );
   if (fingerprint !== fingerprintOf(query) || typeof key !== (query.sort === 'name' ? 'string' : 'number'))
     throw new CatalogRefusal(
-      'cursor belongs to another list. Pass it with the same chat, filter, kind, mimeType, sort and order, or leave it out to begin.',
+      'cursor belongs to another list. Pass it with the same chat, filter, kind, mimeType, sort and order, or omit it to start at the first page.',
     );
   return { key: key as Position['key'], uri };
 }

@@ -21,7 +21,7 @@ export interface SavedUpload {
   readonly entry: AssetEntry;
   /** A link for the chat: `[quarterly.pdf](cmdassets/…)`. */
   readonly markdown: string;
-  /** What went wrong although the file was saved. */
+  /** Problems that occurred although the file was saved. */
   readonly notes?: readonly string[];
 }
 
@@ -87,7 +87,7 @@ function readUpload(
   { maxBytes }: UploadLimits,
 ): { readonly bytes: Uint8Array /** From a data: URL. */; readonly declared?: string | undefined } {
   if ((data === undefined) === (text === undefined))
-    throw new CatalogRefusal('Give either data or text, and not both.');
+    throw new CatalogRefusal('Give either data or text, not both.');
   const isLarger =
     data === undefined ? Buffer.byteLength(text ?? '') > maxBytes : isSurelyLarger(data, maxBytes);
   if (isLarger) throw tooLarge(name, maxBytes);
@@ -125,13 +125,13 @@ async function judge(
 function checkType(type: string, { allowedMimeTypes }: UploadLimits): void {
   if (isAllowedType(type, allowedMimeTypes)) return;
   const allowed = listTypes(allowedMimeTypes);
-  throw new CatalogRefusal(`It was not saved: it is ${type}, and only ${allowed} may be saved.`);
+  throw new CatalogRefusal(`It was not saved: it is ${type}. Allowed types: ${allowed}.`);
 }
 
 function onlyFolder({ labels }: Catalog): ChatId {
   if (labels.length === 0) return ASSET_FOLDER;
   const places = labels.map((label) => `${label}/${ASSET_FOLDER}`).join(', ');
-  throw new CatalogRefusal(`There are several folders. Say beside which chat, or one of these: ${places}.`);
+  throw new CatalogRefusal(`There are several folders. Name a chat, or one of these folders: ${places}.`);
 }
 
 /** Messages of the system contain paths; those of the store do not. */

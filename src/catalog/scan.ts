@@ -228,7 +228,7 @@ class Walk {
   notes(): readonly string[] {
     if (this.#unnamed === 0) return [...this.#notes];
     const count = `${this.#unnamed} ${this.#unnamed === 1 ? 'chat is' : 'chats are'}`;
-    return [...this.#notes, `${count} not listed, because no address can hold the name.`];
+    return [...this.#notes, `${count} not listed, because the name does not fit into an address.`];
   }
 
   /** Returns the folders below to visit. `entries` is a text if the folder could not be read. */
@@ -268,7 +268,9 @@ class Walk {
   #roomFor(what: keyof Limits, wanted: number, before: number): number {
     const limit = this.#limits[what];
     if (before + wanted > limit)
-      this.#notes.add(`There are more than ${limit.toLocaleString('en-US')} ${what}; the rest is left out.`);
+      this.#notes.add(
+        `There are more than ${limit.toLocaleString('en-US')} ${what}; the rest is not listed.`,
+      );
     return Math.min(wanted, limit - before);
   }
 }
@@ -282,7 +284,7 @@ async function readEntries(path: string): Promise<readonly Dirent[] | string> {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     const reason = toReadError(error);
-    return reason !== error && reason instanceof Error ? reason.message : 'the disk gives an error';
+    return reason !== error && reason instanceof Error ? reason.message : 'the disk reported an error';
   }
 }
 

@@ -58,16 +58,18 @@ const chat = (about: string, more = '') =>
 const LISTED_ASSET = z.object({
   uri: z.string().describe('Its address, for read_asset.'),
   name: z.string(),
-  asset: z.string().describe('The name of its file; asset:NAME as a tool’s argument hands the file over.'),
+  asset: z
+    .string()
+    .describe('The name of its file. Pass asset:NAME as an argument to give the file to a tool.'),
   chat: z.string(),
   kind: z.enum(['image', 'audio', 'file']),
   mimeType: z.string(),
   size: z.int().describe('In bytes.'),
   lastModified: z.string(),
-  estimatedTokens: z.int().describe('What reading all of it would cost.'),
+  estimatedTokens: z.int().describe('The estimated cost of reading all of it.'),
   autoReadSafe: z.boolean(),
   largeFileWarning: z.boolean(),
-  tool: z.string().optional().describe('What returned it, as server.tool.'),
+  tool: z.string().optional().describe('The tool that returned it, as server.tool.'),
   savedBy: z.string().optional().describe('The client that saved it with save_asset.'),
 });
 
@@ -75,34 +77,30 @@ const LIST_ASSETS = {
   name: 'list_assets',
   title: 'List assets',
   description:
-    'Lists the files that tools returned in chats or that were uploaded: the latest first, unless sort and order say otherwise. ' +
-    'Gives no contents: open one with read_asset. If there is a nextCursor, pass it as cursor with the same arguments for the next page.',
+    'Lists the files that tools returned in chats or that were uploaded, the latest first unless sort and order are given. ' +
+    'Returns no contents: use read_asset to read one. If there is a nextCursor, pass it as cursor with the same arguments for the next page.',
   input: input({
-    chat: chat('Only those of one chat.'),
+    chat: chat('Only the assets of one chat.'),
     filter: text(
       'filter',
       'Words that must all be in the name, type, tool, client or chat, in any case.',
     ).optional(),
     kind: choice('kind', ['image', 'audio', 'file'], 'Only this kind.').optional(),
     mimeType: text('mimeType', 'Only this type, such as application/pdf or image/*.').optional(),
-    sort: choice(
-      'sort',
-      ['changed', 'name', 'size'],
-      'By what they are sorted; changed if left out.',
-    ).optional(),
+    sort: choice('sort', ['changed', 'name', 'size'], 'The sort key. The default is changed.').optional(),
     order: choice(
       'order',
       ['ascending', 'descending'],
-      'If left out: ascending for names, else descending.',
+      'The default is ascending for names, and descending otherwise.',
     ).optional(),
-    limit: whole('limit', 1, MAX_PAGE, `How many at most; ${DEFAULT_PAGE} if left out.`).optional(),
-    cursor: text('cursor', 'The nextCursor of the page before.', 10_000).optional(),
+    limit: whole('limit', 1, MAX_PAGE, `The maximum number. The default is ${DEFAULT_PAGE}.`).optional(),
+    cursor: text('cursor', 'The nextCursor of the previous page.', 10_000).optional(),
   }),
   output: z.object({
     assets: z.array(LISTED_ASSET),
-    total: z.int().describe('How many fit, on all pages.'),
+    total: z.int().describe('The number of matches on all pages.'),
     nextCursor: z.string().optional(),
-    notes: z.array(z.string()).optional().describe('What could not be looked into.'),
+    notes: z.array(z.string()).optional().describe('Folders and chats that could not be read.'),
   }),
   annotations: READS,
 } as const;
@@ -111,12 +109,17 @@ const SEARCH_CHATS = {
   name: 'search_chats',
   title: 'Search chats',
   description:
-    'Finds the turns of chats that hold all the words of the query, in any case; the latest chats first. ' +
+    'Finds the turns of chats that contain all words of the query, ignoring case, the latest chats first. ' +
     'To read on around a hit, call read_asset with its uri and start.',
   input: input({
-    query: text('query', 'Words, divided by spaces.').min(1, { error: 'query must hold a word' }),
+    query: text('query', 'Words, separated by spaces.').min(1, { error: 'query must contain a word' }),
     chat: chat('Only in one chat.'),
-    limit: whole('limit', 1, MAX_HITS, `How many hits at most; ${DEFAULT_HITS} if left out.`).optional(),
+    limit: whole(
+      'limit',
+      1,
+      MAX_HITS,
+      `The maximum number of hits. The default is ${DEFAULT_HITS}.`,
+    ).optional(),
   }),
   output: z.object({
     hits: z.array(
@@ -124,13 +127,13 @@ const SEARCH_CHATS = {
         uri: z.string(),
         chat: z.string(),
         title: z.string(),
-        role: z.enum(['system', 'user', 'assistant', 'tool']).optional().describe('Left out for a title.'),
+        role: z.enum(['system', 'user', 'assistant', 'tool']).optional().describe('Absent for a title.'),
         line: z.int().describe('Counted from 1.'),
         start: z.int().describe('In bytes, for read_asset.'),
         snippet: z.string(),
       }),
     ),
-    more: z.boolean().describe('There are more than the limit.'),
+    more: z.boolean().describe('Whether there are more hits than the limit.'),
   }),
   annotations: READS,
 } as const;
@@ -139,14 +142,14 @@ const SAVE_ASSET = {
   name: 'save_asset',
   title: 'Save an asset',
   description:
-    'Saves a file beside a chat, from text or from base64 data: give exactly one of the two. The file gets a name of its own; ' +
-    'the answer has its address and a Markdown link for the chat. The chat itself is not changed, and nothing is overwritten.',
+    'Saves a file beside a chat, from text or from base64 data: give exactly one of the two. The file gets a generated name; ' +
+    'the result has its address and a Markdown link for the chat. The chat itself is not changed, and nothing is overwritten.',
   input: input({
-    chat: chat('Beside which chat.', ' May be left out where only one folder is served.'),
-    name: text('name', 'What the file is called, such as report.pdf: one name, without folders.'),
+    chat: chat('The chat beside which to save it.', ' Optional if only one folder is served.'),
+    name: text('name', 'The name of the file, such as report.pdf, without folders.'),
     mimeType: text(
       'mimeType',
-      'What it is, such as application/pdf. The bytes are looked at too.',
+      'The MIME type, such as application/pdf. The bytes are checked too.',
     ).optional(),
     data: z
       .string({ error: 'data must be a string' })
@@ -156,7 +159,7 @@ const SAVE_ASSET = {
   }),
   output: LISTED_ASSET.extend({
     markdown: z.string().describe('The link to write into the chat.'),
-    notes: z.array(z.string()).optional().describe('What went wrong although the file was saved.'),
+    notes: z.array(z.string()).optional().describe('Problems that occurred although the file was saved.'),
   }),
   annotations: { ...READS, readOnlyHint: false, idempotentHint: false },
 } as const;
@@ -166,24 +169,24 @@ export type ReadAs = (typeof READ_AS)[number];
 
 const HOW_TO_READ =
   'image and audio: the whole file as such content. resource: a window as an embedded resource. bytes: the same, also for text. ' +
-  'text: a window as plain text. auto, if left out: image or audio where the file is one, else resource.';
+  'text: a window as plain text. auto, the default: image or audio if the file is one, otherwise resource.';
 
 function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
   return {
     name: 'read_asset',
     title: 'Read an asset',
     description:
-      `Reads a window of an asset or a chat: at most maxBytes (${defaultBytes} if left out) from byte start on. ` +
-      'If the answer has a nextStart, there is more: read on from there. Text is cut between characters. ' +
-      'Images and audio come whole, as image and audio content, unless they are too large; other files come as bytes.',
+      `Reads a window of an asset or a chat: at most maxBytes (default ${defaultBytes}) from byte start on. ` +
+      'If the result has a nextStart, there is more: continue from there. Text is cut between characters. ' +
+      'Images and audio are returned whole, as image and audio content, unless they are too large; other files are returned as bytes.',
     input: input({
       uri: text(
         'uri',
         'filechat://… as lists and searches give it, or asset:NAME with the name of a file.',
         MAX_URI_CHARS,
       ),
-      start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte; 0 if left out.').optional(),
-      maxBytes: whole('maxBytes', 1, maxBytes, 'How many bytes at most.').default(defaultBytes),
+      start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte. The default is 0.').optional(),
+      maxBytes: whole('maxBytes', 1, maxBytes, 'The maximum number of bytes.').default(defaultBytes),
       as: choice('as', READ_AS, HOW_TO_READ).optional(),
     }),
     output: z.object({
@@ -192,13 +195,15 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       mimeType: z.string(),
       content: z
         .enum(['text', 'bytes', 'image', 'audio', 'none'])
-        .describe('What was returned. none: the image or audio is too large; read it in windows.'),
+        .describe(
+          'The kind of content that was returned. none: the image or audio is too large; read it in windows.',
+        ),
       totalBytes: z.int().describe('The size of the whole file.'),
-      start: z.int().describe('Where the window begins: text begins with a whole character.'),
+      start: z.int().describe('The start of the window. Text begins with a whole character.'),
       byteCount: z.int(),
-      nextStart: z.int().optional().describe('Where to read on; left out at the end.'),
+      nextStart: z.int().optional().describe('The start of the next window. Absent at the end.'),
       lastModified: z.string(),
-      estimatedTokens: z.int().describe('What reading all of it would cost.'),
+      estimatedTokens: z.int().describe('The estimated cost of reading all of it.'),
       autoReadSafe: z.boolean(),
       largeFileWarning: z.boolean(),
     }),

@@ -76,11 +76,11 @@ const readCharacters: ReadPiece = async (path, file, { start, maxBytes }) => {
 };
 
 function beyondEnd(start: number, size: number): string {
-  return `There is nothing at byte ${start}: the file has ${size} bytes. Ask for a start from 0 to ${size}.`;
+  return `There is nothing at byte ${start}: the file has ${size} bytes. Use a start from 0 to ${size}.`;
 }
 
 function tooNarrow(start: number, neededBytes: number): string {
-  return `The character at byte ${start} has ${neededBytes} bytes. Ask for maxBytes of ${neededBytes} or more, or for bytes.`;
+  return `The character at byte ${start} has ${neededBytes} bytes. Use maxBytes of ${neededBytes} or more, or as: "bytes".`;
 }
 
 function notText(mimeType: string): string {

@@ -18,6 +18,7 @@ import { envKey } from '../model/config/keys.ts';
 import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import { readText } from './readText.ts';
 import { type CliSettings, limitsOf, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
 import type { CliContext, Work } from './usage.ts';
@@ -38,7 +39,7 @@ export function createMcpClient(servers: ReadonlyMap<string, ResolvedServer>, de
     delete: async (key: string) => void credentials.delete(key),
   };
   const open = (url: URL, server: string) =>
-    context.err(`The server ${server} asks you to sign in. Open this address in a browser:\n${url.href}`);
+    context.err(`The server ${server} requires a sign-in. Open this address in a browser:\n${url.href}`);
   const clientMetadataUrl = settings['oauth.clientMetadataUrl'].trim() || undefined;
   const authorize: Authorize = async (config, server, onAsk) =>
     new RemoteAuthorization({
@@ -98,7 +99,7 @@ export async function readServers(
   const read =
     path === undefined
       ? readServerSettings(settings.mcpServers, expansion)
-      : readServersFile(await readFile(path, 'utf8'), expansion);
+      : readServersFile(await readNamed(path, '--servers'), expansion);
   for (const problem of read.problems) err(problem);
   const servers = new Map<string, ResolvedServer>();
   for (const [name, config] of read.servers) {
@@ -110,22 +111,30 @@ export async function readServers(
       );
       servers.set(name, await resolveInputs(whole, inputFromEnvironment));
     } catch (error) {
-      err(`MCP server ${JSON.stringify(name)} is left out: ${messageOf(error)}`);
+      err(`MCP server ${JSON.stringify(name)} is ignored: ${messageOf(error)}`);
     }
   }
-  if (path !== undefined && servers.size === 0) throw new Error(`${path} has no valid server.`);
+  if (path !== undefined && servers.size === 0)
+    throw new Error(`${path} has no valid server. Fix its entries, or name another file with --servers.`);
   return servers;
+}
+
+async function readNamed(path: string, option: string): Promise<string> {
+  return readText(path).catch((error: unknown) => {
+    throw new Error(`Could not read ${path} (${option}): ${messageOf(error)}`);
+  });
 }
 
 /** The command line has no secret store: the input api-key is the variable FILECHAT_INPUT_API_KEY. */
 async function inputFromEnvironment(id: string): Promise<string> {
   const variable = `FILECHAT_INPUT_${toVariable(id)}`;
   const value = process.env[variable];
-  if (value === undefined) throw new Error(`Set ${variable}: the server needs it.`);
+  if (value === undefined)
+    throw new Error(`it needs the input “${id}”. Set the environment variable ${variable}.`);
   return value;
 }
 
-function toVariable(name: string): string {
+export function toVariable(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 }
 
@@ -140,13 +149,16 @@ export async function createModelFinder(
     models: () => models,
     defaultModel: () => settings.defaultModel.trim() || undefined,
     keyFor: async (config) => envKey(config, process.env),
-    keyHint: ({ name }) => `Set FILECHAT_KEY_${toVariable(name)} in the environment.`,
+    nameHint:
+      'Name one with --model NAME, with “model: NAME” at the top of the chat, or as defaultModel in --settings, such as anthropic/MODEL or ollama/MODEL.',
+    keyHint: ({ name }) => `Set the environment variable FILECHAT_KEY_${toVariable(name)}.`,
   });
 }
 
 async function readModels(path: string, err: CliContext['err']): Promise<ReadonlyMap<string, ModelConfig>> {
-  const { models, problems } = readModelsFile(await readFile(path, 'utf8'));
+  const { models, problems } = readModelsFile(await readNamed(path, '--models'));
   for (const problem of problems) err(problem);
-  if (models.size === 0) throw new Error(`${path} has no valid model.`);
+  if (models.size === 0)
+    throw new Error(`${path} has no valid model. Fix its entries, or name another file with --models.`);
   return models;
 }

@@ -25,7 +25,8 @@ import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import { createMcpClient, createModelFinder, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
-import { assetsBeside } from './recovery.ts';
+import { nextStep } from './nextStep.ts';
+import { alreadyRunning, assetsBeside } from './recovery.ts';
 import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
 import { type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
@@ -35,7 +36,8 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
   const settings = await readCliSettings(command);
   const servers = await readServers(command.servers, settings, context);
   if (command.servers === undefined && servers.size === 0 && (await callsTools(command))) {
-    throw new UsageError('The chat calls tools: --servers mcp.json is missing.');
+    const why = command.kind === 'run' ? 'The chat calls tools, but no' : 'No';
+    throw new UsageError(`${why} servers are configured. Add --servers FILE.`, command.kind);
   }
   const client = createMcpClient(servers, { command, settings, context });
   try {
@@ -97,7 +99,7 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   const audit = auditPath ? new AuditFile({ path: auditPath, onFailure: context.err }) : undefined;
   const document = await FileDocument.open(command.chat, { orCreate: command.kind !== 'run' });
   const lock = await acquireLock(document.path);
-  if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
+  if ('holder' in lock) throw new Error(alreadyRunning(command.chat, lock.holder));
   try {
     await sweepLeftovers(dirname(document.path)).catch(() => undefined);
     const before = answers(document.text(), command.kind);
@@ -106,8 +108,11 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await start(command, listener);
     for (const answer of newAnswers(before, answers(document.text(), command.kind))) context.out(answer);
-    if (!outcome.ok) context.err(outcome.error ?? 'The run failed.');
-    return outcome.ok ? 0 : 1;
+    if (outcome.ok) return 0;
+    context.err(outcome.error ?? 'The run failed.');
+    const step = outcome.failure && nextStep(outcome.failure);
+    if (step !== undefined) context.err(step);
+    return 1;
   } finally {
     await audit?.flush();
     await lock.release();
@@ -162,7 +167,7 @@ async function createListener(
     },
     onLargeFiles: (source, files) =>
       context.err(
-        `Large files from ${source}: ${files}. The setting filechat.results.maxAssetBytes limits the size of files.`,
+        `Large files from ${source}: ${files}. To refuse files of this size, lower the setting filechat.results.maxAssetBytes.`,
       ),
     onReply: (progress) => reportReply(progress, context),
     onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
@@ -202,7 +207,7 @@ async function createConversation(
 function reportReply(progress: ReplyProgress, { err }: CliContext): void {
   if (progress.kind === 'asking') {
     if (progress.model === 'tour')
-      err('The tour replies, a script without a model. Choose a model with --model.');
+      err('The reply comes from the tour, which is a script and not a model. Use --model to choose a model.');
     for (const note of progress.notes) err(note);
   }
   if (progress.kind === 'waiting') err(`${progress.reason} Retrying in ${Math.ceil(progress.ms / 1000)} s.`);

@@ -25,7 +25,7 @@ export class FileDocument implements ChatDocument {
   static async open(path: string, { orCreate = false } = {}): Promise<FileDocument> {
     const text = await readChat(path);
     if (text !== undefined) return new FileDocument(await realpath(path), text, true);
-    if (!orCreate) throw new Error(`There is no file ${path}.`);
+    if (!orCreate) throw new Error(`The chat ${path} does not exist. Check the path.`);
     return new FileDocument(resolve(path), newChat(), false);
   }
 
@@ -72,10 +72,11 @@ export class FileDocument implements ChatDocument {
 async function readChat(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new Error(error.code === 'EISDIR' ? `${path} is a folder, not a chat.` : error.message);
+    throw new Error(error.code === 'EISDIR' ? `${path} is a folder. Name a chat file.` : error.message);
   });
   const text = bytes && decodeUtf8(bytes);
-  if (bytes && text === undefined) throw new Error(`${path} is not UTF-8 text. Nothing was changed.`);
+  if (bytes && text === undefined)
+    throw new Error(`${path} is not UTF-8 text, so nothing was changed. Convert it to UTF-8 first.`);
   return text;
 }
 
@@ -105,7 +106,8 @@ async function writableMode(path: string): Promise<number> {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
   });
-  if (found && (found.mode & 0o222) === 0) throw new Error(`${path} is read-only. Nothing was changed.`);
+  if (found && (found.mode & 0o222) === 0)
+    throw new Error(`${path} is read-only, so nothing was changed. Make it writable and run again.`);
   await mkdir(dirname(path), { recursive: true });
   return found ? found.mode & 0o777 : 0o644;
 }

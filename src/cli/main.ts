@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { deferred } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
-import { type CliContext, readCommand, type TerminalAsk, USAGE, UsageError } from './usage.ts';
+import { helpText, usageText } from './help.ts';
+import { type CliContext, readCommand, type TerminalAsk, UsageError } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function main(argv: readonly string[], context: CliContext): Promise<number> {
@@ -16,12 +17,12 @@ export async function main(argv: readonly string[], context: CliContext): Promis
       const { runCommand } = await import('./commands.ts');
       return await runCommand(command, context);
     }
-    out(command.kind === 'help' ? USAGE : version);
+    out(command.kind === 'help' ? helpText(command.about) : version);
     return 0;
   } catch (error) {
     err(messageOf(error));
     if (!(error instanceof UsageError)) return 1;
-    err(`\n${USAGE}`);
+    err(`\n${usageText(error.about)}`);
     return 2;
   }
 }

@@ -16,11 +16,15 @@ function stateFolder({ env, platform } = process): string {
   return named || join(homedir(), '.local', 'state');
 }
 
+export function alreadyRunning(chat: string, holder: string): string {
+  return `${chat} is running already: ${holder}. Wait until it has finished, or stop it there.`;
+}
+
 /** Resolves to the exit status. */
 export async function retry(chat: string, { out, err }: CliContext): Promise<0 | 1> {
   const document = await FileDocument.open(chat);
   const lock = await acquireLock(document.path);
-  if ('holder' in lock) throw new Error(`${chat} is running already: ${lock.holder}.`);
+  if ('holder' in lock) throw new Error(alreadyRunning(chat, lock.holder));
   try {
     const { ok, error, assets } = await retrySaves(document, assetsBeside(document.path));
     for (const path of assets) out(path);

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { FileLimits } from '../assets/chatFiles.ts';
 import { messageOf } from '../base/errors.ts';
@@ -9,6 +8,8 @@ import { fieldProblems, readToolSettings, type ToolSettings } from '../mcp/confi
 import { MAX_TIMER_MS } from '../mcp/connection/requestTimers.ts';
 import type { ResultLimits } from '../mcpClient.ts';
 import { readModels } from '../model/config/models.ts';
+import type { CommandName } from './help.ts';
+import { readText } from './readText.ts';
 import { UsageError, type Work } from './usage.ts';
 
 export interface CliSettings extends SettingValues {
@@ -22,28 +23,32 @@ export async function readCliSettings(command: Work): Promise<CliSettings> {
   if (!('chat' in command)) return { ...settingValues({}), folder: resolve(), auditPath: undefined };
   const { settings: path, overrides } = command;
   const folder = path === undefined ? resolve() : dirname(resolve(path));
-  const values = settingValues({ ...(path === undefined ? {} : await readFileOf(path)), ...overrides });
+  const values = settingValues({
+    ...(path === undefined ? {} : await readFileOf(path, command.kind)),
+    ...overrides,
+  });
   return { ...values, folder, auditPath: values.auditLog ? join(folder, 'audit.jsonl') : undefined };
 }
 
 /** Throws for a file that is not valid: a setting that is silently ignored could save or send the wrong things. */
-async function readFileOf(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { values, problems } = readSettingsObject(await parseFile(path));
+async function readFileOf(path: string, command: CommandName): Promise<Readonly<Record<string, unknown>>> {
+  const { values, problems } = readSettingsObject(await parseFile(path, command));
   const all = [
     ...problems,
     ...readServers(values['mcpServers'], 'asWritten').problems,
     ...readModels(values['models']).problems,
     ...fieldProblems(values['results.fields']),
   ];
-  if (all.length > 0) throw new UsageError(`The settings in ${path} cannot be used:\n${all.join('\n')}`);
+  if (all.length > 0)
+    throw new UsageError(`The settings in ${path} are not valid.\n${all.join('\n')}`, command);
   return values;
 }
 
-async function parseFile(path: string): Promise<unknown> {
+async function parseFile(path: string, command: CommandName): Promise<unknown> {
   try {
-    return parseJsonWithComments(await readFile(path, 'utf8'));
+    return parseJsonWithComments(await readText(path));
   } catch (error) {
-    throw new UsageError(`The settings in ${path} could not be read: ${messageOf(error)}`);
+    throw new UsageError(`Could not read the settings in ${path}: ${messageOf(error)}`, command);
   }
 }
 

@@ -31,10 +31,14 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
     if (!modelFor) throw new Error(DECLINED);
     const model = await modelFor(chats[0]);
     if (approve === 'auto') return answerSampling(request, model, signal);
-    const question = `The server ${server} wants to ask your model ${model.name}:`;
+    const question = `The server ${server} requests a completion from your model ${model.name}. Send this?`;
     await terminal?.confirmText(question, renderSampling(request), signal);
     const answer = await answerSampling(request, model, signal);
-    await terminal?.confirmText(`Send this answer to the server ${server}?`, renderAnswer(answer), signal);
+    await terminal?.confirmText(
+      `The reply of the model. Send it to the server ${server}?`,
+      renderAnswer(answer),
+      signal,
+    );
     return answer;
   };
   return {
@@ -93,7 +97,7 @@ class Terminal {
   ): Promise<ElicitationAnswer> {
     const questions = await withPatterns(argumentQuestions(schema));
     this.#err(`The server ${server} asks:\n${quote(message)}\n${FORM_HINT}`);
-    if (questions.length === 0) return this.#confirm('Enter agrees, - declines: ', signal);
+    if (questions.length === 0) return this.#confirm('Press Enter to accept, or type - to decline: ', signal);
     const content: [string, unknown][] = [];
     for (const question of questions) {
       const answer = await this.#askField(question, signal);
@@ -127,13 +131,13 @@ class Terminal {
     try {
       const { host, href } = checkElicitationUrl(url);
       this.#err(
-        `The server ${server} wants you to visit ${host}:\n${quote(message)}\nOpen this yourself: ${href}`,
+        `The server ${server} asks you to open a page on ${host}:\n${quote(message)}\nOpen this address in a browser: ${href}`,
       );
     } catch (error) {
-      this.#err(`The server ${server} wanted you to visit an address. ${messageOf(error)}`);
+      this.#err(`The server ${server} asked you to open an address, which was declined. ${messageOf(error)}`);
       return { action: 'decline' };
     }
-    return this.#confirm('Enter when you are done, - declines: ', signal);
+    return this.#confirm('Press Enter when you are done, or type - to decline: ', signal);
   }
 
   async #confirm(question: string, signal: AbortSignal): Promise<ElicitationAnswer> {
@@ -144,7 +148,7 @@ class Terminal {
 }
 
 const FORM_HINT =
-  'Enter takes what is in brackets, - declines. Give no passwords and no keys: a server must not ask for them so.';
+  'Press Enter for the value in brackets, or type - to decline. Do not enter passwords or keys: servers must not ask for them in a form.';
 const MAX_SHOWN_CHARS = 300;
 const MAX_QUOTED_CHARS = 20_000;
 
@@ -198,18 +202,18 @@ export function terminalConsent(
 }
 
 const NO_TERMINAL =
-  'A tool call needs your consent, and there is no terminal to ask on. Pass --approve auto to allow all calls of this chat.';
+  'A tool call needs your permission, but there is no terminal to ask on. Use --approve auto to allow all calls of this chat.';
 
 const CHAT_ASKS =
-  'A tool call needs your consent because of “approve” in the chat, and there is no terminal to ask on.';
+  'A tool call needs your permission because of “approve” in the chat, but there is no terminal to ask on. Change “approve” in the chat, or run it in a terminal.';
 
-const NO_ANSWER = 'The question was closed without an answer. The call is still pending in the chat.';
+const NO_ANSWER = 'The question was not answered. The call is still pending in the chat.';
 
 function describeCall(call: ToolCall, notes: readonly string[]): string {
   const json = JSON.stringify(call.arguments, undefined, 2);
   const files =
-    notes.length === 0 ? '' : `and give it these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
-  return `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, n and a reason for the model, [s]top? `;
+    notes.length === 0 ? '' : `It gets these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  return `Allow the call of ${renderToolName(call)}? Its arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
 }
 
 function readAnswer(answer: string): ConsentAnswer {

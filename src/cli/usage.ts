@@ -6,45 +6,18 @@ import { needsServers } from '../catalog/tools/builtIn.ts';
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
 import type { ResourceName } from '../ports/servers.ts';
 import type { ToolName } from '../ports/tools.ts';
-
-export const USAGE = `Usage:
-  filechat tools --servers mcp.json
-      Lists the tools of all servers.
-  filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
-                [--audit FILE] [--timeout SECONDS] [--settings FILE]
-      Calls a tool and writes the call, its result and its files into the chat. The tools filechat.list_assets,
-      filechat.read_asset and filechat.search_chats are always there and need no --servers.
-  filechat resources --servers mcp.json
-      Lists the resources and templates of all servers: server, URI, name, type and bytes, separated by tabs.
-  filechat read SERVER URI [--args JSON] --chat FILE --servers mcp.json [--root DIR]
-                [--audit FILE] [--timeout SECONDS] [--settings FILE]
-      Reads a resource into your turn of the chat: its text, and links to its files. --args fills in a template.
-  filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
-               [--approve ask|auto-readonly|auto] [--max-steps N] [--images auto|always|never]
-               [--root DIR] [--audit FILE] [--timeout SECONDS] [--settings FILE]
-      Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
-      a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
-  filechat retry FILE
-      Saves the files of results that could not be saved to cmdassets/, and puts their links into the chat.
-
-  In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
-  below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
-  mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
-  An env value or header may be \${input:ID}, which is FILECHAT_INPUT_ID of the environment. FILE of --audit gets a
-  line for every call: time, permission, sizes, the files that the tool was given, and outcome, but no contents.
-  FILE of --settings is a JSON object with settings of the editor, with or without the prefix “filechat.”, such as
-  { "timeoutSeconds": 120, "results": { "fields": { … }, "transformer": "./transformer.mjs" } }. Paths in it are
-  relative to it, and options on the command line take precedence. “auditLog” writes audit.jsonl beside it.
-  --timeout is the time without progress before a call fails; --images says whether the model gets images.
-  models.json is { "models": { "NAME": { "provider": "…", "model": "…", "baseUrl": "…" } } }; NAME may also be
-  provider/model, such as anthropic/MODEL. Keys are in the environment: FILECHAT_KEY_NAME, else ANTHROPIC_API_KEY,
-  OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. Without any model a local Ollama or LM Studio is used, else the
-  tour, which is a script and no model.
-  Exit status: 0 done, 1 failed (the reason is on stderr), 2 wrong usage.
-`;
+import {
+  COMMANDS,
+  type CommandName,
+  isCommandName,
+  OPTIONS,
+  type OptionName,
+  optionsOf,
+  renderOption,
+} from './help.ts';
 
 export type Command =
-  | { readonly kind: 'help' }
+  | { readonly kind: 'help'; readonly about: CommandName | undefined }
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
   | { readonly kind: 'resources'; readonly servers: string }
@@ -75,72 +48,80 @@ interface ChatOptions {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-export class UsageError extends Error {}
+/** Wrong usage; `about` is the command that was meant. */
+export class UsageError extends Error {
+  readonly about: CommandName | undefined;
 
-const OPTIONS = {
-  servers: { type: 'string' },
-  chat: { type: 'string' },
-  args: { type: 'string' },
-  approve: { type: 'string' },
-  model: { type: 'string' },
-  models: { type: 'string' },
-  'max-steps': { type: 'string' },
-  root: { type: 'string' },
-  audit: { type: 'string' },
-  settings: { type: 'string' },
-  timeout: { type: 'string' },
-  images: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-} as const;
-
-export function readCommand(argv: readonly string[]): Command {
-  const { values, positionals } = parse(argv);
-  const [command = '', ...operands] = positionals;
-  if (values.help || command === 'help') return { kind: 'help' };
-  if (values.version) return { kind: 'version' };
-  const extra = operands[OPERANDS[command] ?? 1];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`);
-  switch (command) {
-    case 'tools':
-    case 'resources':
-      return { kind: command, servers: needed(values.servers, '--servers mcp.json') };
-    case 'retry':
-      return { kind: 'retry', chat: needed(operands[0], 'FILE') };
-    case 'call':
-      return readCall(values, operands);
-    case 'read':
-      return readRead(values, operands);
-    case 'run': {
-      const { servers, model, models } = values;
-      const chat = needed(operands[0], 'FILE');
-      return { kind: 'run', chat, servers, model, models, ...chatOptions(values) };
-    }
-    default:
-      throw new UsageError(command === '' ? 'A command is missing.' : `Unknown command “${command}”.`);
+  constructor(message: string, about?: CommandName) {
+    super(message);
+    this.about = about;
   }
 }
 
-type Values = ReturnType<typeof parse>['values'];
+type Values = Readonly<Partial<Record<OptionName, string>>>;
+
+export function readCommand(argv: readonly string[]): Command {
+  const [first = '', ...operands] = operandsOf(argv);
+  const about = first === 'help' ? operands[0] : first;
+  const name = about !== undefined && isCommandName(about) ? about : undefined;
+  try {
+    return readNamed(first, name, { operands, values: readOptions(argv, name) });
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(error.message, name) : error;
+  }
+}
+
+interface GivenWords {
+  readonly operands: readonly string[];
+  readonly values: Values;
+}
+
+function readNamed(first: string, name: CommandName | undefined, { operands, values }: GivenWords): Command {
+  if (first === 'help' || values.help !== undefined) return { kind: 'help', about: name };
+  if (values.version !== undefined) return { kind: 'version' };
+  if (first === '') throw new UsageError('No command was given.');
+  if (name === undefined) {
+    throw new UsageError(`Unknown command “${first}”. The commands are ${Object.keys(COMMANDS).join(', ')}.`);
+  }
+  const { operands: taken } = COMMANDS[name];
+  const extra = operands[taken.length];
+  if (extra !== undefined) {
+    throw new UsageError(`Unexpected argument “${extra}”. Quote arguments that contain spaces.`);
+  }
+  for (const [at, operand] of taken.entries()) requireArgument(operands[at], operand);
+  return READERS[name](values, operands);
+}
+
+const READERS: Readonly<Record<CommandName, (values: Values, operands: readonly string[]) => Command>> = {
+  tools: ({ servers }) => ({ kind: 'tools', servers: requireOption(servers, 'servers') }),
+  resources: ({ servers }) => ({ kind: 'resources', servers: requireOption(servers, 'servers') }),
+  retry: (_, [chat = '']) => ({ kind: 'retry', chat }),
+  call: readCall,
+  read: readRead,
+  run: (values, [chat = '']) => {
+    const { servers, model, models } = values;
+    return { kind: 'run', chat, servers, model, models, ...chatOptions(values) };
+  },
+};
 
 function readCall(values: Values, [name = '']: readonly string[]): Command {
-  const tool = readName(needed(name, 'SERVER.TOOL'));
+  const tool = readName(name);
   return {
     kind: 'call',
     ...tool,
     arguments: readArgs(values.args ?? ''),
-    chat: needed(values.chat, '--chat FILE'),
+    chat: requireOption(values.chat, 'chat'),
     servers: needsServers(tool) ? configuredServers(values) : values.servers,
     ...chatOptions(values),
   };
 }
 
-function readRead(values: Values, [server, uri]: readonly string[]): Command {
+function readRead(values: Values, [server = '', uri = '']: readonly string[]): Command {
   return {
     kind: 'read',
-    server: needed(server, 'SERVER'),
-    uri: readUri(needed(uri, 'URI'), values.args ?? ''),
-    chat: needed(values.chat, '--chat FILE'),
+    server,
+    uri: readUri(uri, values.args ?? ''),
+    chat: requireOption(values.chat, 'chat'),
     servers: configuredServers(values),
     ...chatOptions(values),
   };
@@ -148,43 +129,77 @@ function readRead(values: Values, [server, uri]: readonly string[]): Command {
 
 /** A file of settings can name the servers instead. */
 function configuredServers({ servers, settings }: Values): string | undefined {
-  return settings === undefined ? needed(servers, '--servers mcp.json') : servers;
+  return settings === undefined ? requireOption(servers, 'servers') : servers;
 }
 
 function chatOptions(values: Values) {
   const { root, audit, settings } = values;
-  return {
-    root: root === undefined ? undefined : needed(root, '--root DIR'),
-    audit: audit === undefined ? undefined : needed(audit, '--audit FILE'),
-    settings: settings === undefined ? undefined : needed(settings, '--settings FILE'),
-    overrides: readOverrides(values),
-  };
+  return { root, audit, settings, overrides: readOverrides(values) };
 }
 
-const OPERANDS: Readonly<Record<string, number>> = { tools: 0, resources: 0, read: 2 };
+function tokensOf(argv: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries(OPTIONS).map(([name, about]) => [
+      name,
+      { type: 'value' in about ? ('string' as const) : ('boolean' as const) },
+    ]),
+  );
+  const config = {
+    options: { ...options, help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  } as const;
+  return parseArgs({ args: [...argv], ...config, strict: false, tokens: true }).tokens;
+}
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(messageOf(error));
+function operandsOf(argv: readonly string[]): readonly string[] {
+  return tokensOf(argv).flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+}
+
+/** The values of the options, and an empty text for switches. */
+function readOptions(argv: readonly string[], command: CommandName | undefined): Values {
+  const values: Partial<Record<OptionName, string>> = {};
+  for (const token of tokensOf(argv)) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    if (!isOptionName(name)) throw new UsageError(`Unknown option “${rawName}”.`);
+    const takes = command === undefined || name === 'version' || optionsOf(command).includes(name);
+    if (!takes) throw new UsageError(`“filechat ${command}” has no option ${rawName}.`);
+    values[name] = 'value' in OPTIONS[name] ? readValue(name, value, inlineValue) : '';
   }
+  return values;
 }
 
-function needed(value: string | undefined, what: string): string {
-  if (value === undefined || value === '') throw new UsageError(`${what} is missing.`);
+function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(OPTIONS, name);
+}
+
+/** A value that looks like an option is more likely a forgotten value. No arguments are the same as `{}`. */
+function readValue(name: OptionName, value: string | undefined, isInline: boolean | undefined): string {
+  const isEmpty = value === '' && name !== 'args';
+  const isForgotten = value === undefined || isEmpty || (value.startsWith('--') && !isInline);
+  if (isForgotten) throw new UsageError(`The option --${name} needs a value: ${renderOption(name)}.`);
+  return value;
+}
+
+function requireArgument(value: string | undefined, name: string): void {
+  if (value === undefined || value === '') throw new UsageError(`The argument ${name} is missing.`);
+}
+
+function requireOption(value: string | undefined, name: OptionName): string {
+  if (value === undefined) throw new UsageError(`The option ${renderOption(name)} is missing.`);
   return value;
 }
 
 function readName(text: string): ToolName {
   const name = readToolName(text);
-  if (!name) throw new UsageError(`“${text}” is not a tool. Write SERVER.TOOL, such as charts.bar.`);
+  if (!name)
+    throw new UsageError(`“${text}” is not the name of a tool. Use SERVER.TOOL, such as charts.bar.`);
   return name;
 }
 
 function readArgs(text: string): Arguments {
   const read = parseArguments(text);
-  if (!read.ok) throw new UsageError(`--args: ${read.message}`);
+  if (!read.ok) throw new UsageError(`The option --args is not valid. ${read.message}`);
   return read.value;
 }
 
@@ -203,13 +218,16 @@ const OPTIONS_OF_SETTINGS = {
   images: 'results.sendImagesToModel',
 } as const;
 
-function readOverrides(options: Readonly<Record<string, unknown>>): Partial<SettingValues> {
-  const given = Object.entries(OPTIONS_OF_SETTINGS).flatMap(([option, name]) => {
+function readOverrides(options: Values): Partial<SettingValues> {
+  const names = Object.keys(OPTIONS_OF_SETTINGS) as (keyof typeof OPTIONS_OF_SETTINGS)[];
+  const given = names.flatMap((option) => {
+    const name = OPTIONS_OF_SETTINGS[option];
     const text = options[option];
     if (text === undefined) return [];
     const value = SETTINGS[name].type === 'string' ? text : Number(text);
     const expected = settingProblem(name, value);
-    if (expected !== undefined) throw new UsageError(`--${option} must be ${expected}.`);
+    if (expected !== undefined)
+      throw new UsageError(`The option --${option} must be ${expected}, not “${text}”.`);
     return [[name, value]];
   });
   return Object.fromEntries(given);

@@ -8,48 +8,25 @@ import {
   removeStaleMark,
   unansweredCalls,
 } from '../chat/edits/append.ts';
-import { parseArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
+import { parseArguments, renderCallName, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
+import { NO_SERVER, nameServer } from '../chat/format/legacy.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
-import { parseChat } from '../chat/format/parse.ts';
-import type { ChatDocument, FileArguments, Log, PreparedArguments, RunOutcome } from '../ports/document.ts';
-import type { ChatRules } from '../ports/models.ts';
-import type { AssetStore, ToolResult } from '../ports/results.ts';
-import type {
-  Audit,
-  AuditEntry,
-  Consent,
-  ConsentSource,
-  ToolCall,
-  ToolHost,
-  ToolInfo,
-  ToolName,
-  ToolProgress,
-} from '../ports/tools.ts';
+import { parseChat, turnAt } from '../chat/format/parse.ts';
+import { toolOfName } from '../model/request/tools.ts';
+import type { ChatDocument, RunOutcome } from '../ports/document.ts';
+import type { ToolResult } from '../ports/results.ts';
+import type { AuditEntry, ToolCall, ToolProgress } from '../ports/tools.ts';
 import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderToolResult } from '../result/markdown.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
-
-export interface ToolCallDeps {
-  readonly document: ChatDocument;
-  readonly assets: AssetStore;
-  readonly tools: ToolHost;
-  readonly consent: Consent;
-  readonly files?: FileArguments | undefined;
-  readonly log: Log;
-  readonly onProgress?: ((call: ToolCall, progress: ToolProgress) => void) | undefined;
-  readonly rescue?: ((markdown: string) => void) | undefined;
-  /** The chat's address, for requests from servers and for the audit log. */
-  readonly chat?: string | undefined;
-  readonly audit?: Audit | undefined;
-  /** Called once for a result with large files: who returned it, and the files with their sizes. */
-  readonly onLargeFiles?: ((source: string, files: string) => void) | undefined;
-  readonly isSwitchedOff?: ((tool: ToolName) => boolean) | undefined;
-}
-
-export interface ToolRun extends ToolCallDeps {
-  readonly rules: ChatRules;
-  readonly signal: AbortSignal;
-}
+import {
+  type CallDecision,
+  type CallPermission,
+  decideCall,
+  recordCall,
+  type ToolCallDeps,
+  type ToolRun,
+} from './permission.ts';
 
 /**
  * Runs the calls with these ids, by default the next ones in the file, and writes the results in their order.
@@ -62,6 +39,8 @@ export async function runPendingCalls(
   const ids = wanted ?? (await assignIds(run.document));
   if (!ids) return [failed(explainFailedEdit(run.document))];
   const outcomes: RunOutcome[] = [];
+  const ended = new AbortController();
+  const asked = askTogether({ ...run, signal: AbortSignal.any([run.signal, ended.signal]) }, ids);
   const parallel = new Map<string, Promise<RunOutcome>>();
   const settle = async () => {
     const running = [...parallel.values()];
@@ -72,10 +51,9 @@ export async function runPendingCalls(
     for (const id of ids) {
       // Of two calls with the same id, the second is found once the first has a result.
       if (parallel.has(id)) await settle();
-      // Read again each time: the user may have edited or deleted a call while another one ran.
-      const written = findPending(run.document, id);
-      if (!written) continue;
-      const prepared = await prepareCall(run, written);
+      const prepared = await (asked.get(id) ?? prepareCall(run, id));
+      asked.delete(id);
+      if (!prepared) continue;
       if ('run' in prepared && prepared.isReadOnly) {
         parallel.set(id, prepared.run());
         continue;
@@ -87,8 +65,26 @@ export async function runPendingCalls(
     }
   } finally {
     await settle();
+    // Closes the questions that are still open, for example after a call could not be sent.
+    ended.abort();
   }
-  return outcomes;
+  if (outcomes.length > 0 || ids.length === 0) return outcomes;
+  return [run.signal.aborted ? STOPPED : LEFT_ALONE];
+}
+
+type PreparedCalls = Map<string, Promise<PreparedCall | undefined>>;
+
+/** Asks about all calls at once, if the user can answer in any order. They still run in theirs. */
+function askTogether(run: ToolRun, ids: readonly string[]): PreparedCalls {
+  const asked: PreparedCalls = new Map();
+  if (!run.consent.asksTogether) return asked;
+  for (const id of new Set(ids)) {
+    const prepared = prepareCall(run, id);
+    // Reported when it is awaited, unless the run ends before.
+    prepared.catch(() => undefined);
+    asked.set(id, prepared);
+  }
+  return asked;
 }
 
 /** An id lets a result find its call after the user has typed above it. */
@@ -112,22 +108,48 @@ function findPending(document: ChatDocument, id: string): WrittenCall | undefine
 /** A call that only has to be sent, or the outcome of one that will not be. */
 type PreparedCall = RunOutcome | { readonly isReadOnly: boolean; run(): Promise<RunOutcome> };
 
-async function prepareCall(run: ToolRun, written: WrittenCall): Promise<PreparedCall> {
-  const read = parseArguments(written.argumentsText);
-  const { server, tool, id = '' } = written;
-  const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
-  if (!read.ok) return writeResult(run, call, problem(read.message));
-  const decision = await decideCall(run, call);
-  if (run.signal.aborted || decision.kind === 'cancel') return STOPPED;
-  if (decision.kind === 'refuse') return writeResult(run, call, problem(decision.reason));
-  if (decision.kind === 'edit') return { ...STOPPED, error: TO_EDIT, edit: call.id };
+/** Reads the call again each time: the user may have edited or deleted it while another one ran or was asked about. */
+async function prepareCall(run: ToolRun, id: string): Promise<PreparedCall | undefined> {
+  let allowed: string | undefined;
+  for (;;) {
+    const written = findPending(run.document, id);
+    if (!written) return undefined;
+    const { server, tool, argumentsText } = written;
+    const read = parseArguments(argumentsText);
+    const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
+    if (!read.ok) return writeResult(run, call, problem(read.message));
+    const decision = await decideCall(forAuthor(run, written), call, { written: argumentsText, allowed });
+    if (run.signal.aborted) return STOPPED;
+    if (decision.kind !== 'edited') return followDecision(run, { written, call }, decision);
+    allowed = decision.argumentsText;
+  }
+}
+
+/** Only a model needs the names of its tools. */
+function forAuthor(run: ToolRun, { start }: WrittenCall): ToolRun {
+  const isUsers = turnAt(parseChat(run.document.text()), start)?.role === 'user';
+  return isUsers ? { ...run, givenTools: undefined } : run;
+}
+
+async function followDecision(
+  run: ToolRun,
+  { written, call }: { readonly written: WrittenCall; readonly call: ToolCall },
+  decision: Exclude<CallDecision, { readonly kind: 'edited' }>,
+): Promise<PreparedCall | undefined> {
+  if (decision.kind === 'cancel') return STOPPED;
+  // The user may have deleted this call only.
+  if (decision.kind === 'withdraw') return findPending(run.document, call.id) && LEFT_ALONE;
+  if (decision.kind === 'refuse') {
+    const outcome = { ...(await writeResult(run, call, problem(decision.reason))), ...decision.cause };
+    return decision.endsRun ? { ...outcome, declined: true } : outcome;
+  }
   const { permission } = decision;
   return {
     isReadOnly: permission.tool.readOnly === true,
     run: async () => {
       if (isUnchanged(run.document, written)) return callTool(run, call, permission);
-      record(run, call, { outcome: 'cancelled' });
-      return failed(`The call ${renderToolName(call)} ${id} was changed. Run again.`);
+      recordCall(run, call, { outcome: 'cancelled' });
+      return failed(`The call ${renderCallName(call)} was changed. Run again.`);
     },
   };
 }
@@ -136,49 +158,6 @@ async function prepareCall(run: ToolRun, written: WrittenCall): Promise<Prepared
 function isUnchanged(document: ChatDocument, written: WrittenCall): boolean {
   const now = findPending(document, written.id ?? '');
   return now !== undefined && isSameCall(now, written) && now.argumentsText === written.argumentsText;
-}
-
-/** Checks that the tool exists, that the chat and the user allow the call, and that its files may be read. */
-export async function decideCall(run: ToolRun, call: ToolCall): Promise<CallDecision> {
-  const decided = await decide(run, call);
-  const decision: CallDecision = run.signal.aborted ? { kind: 'cancel' } : decided;
-  if (decision.kind !== 'allow') {
-    record(run, call, { outcome: decision.kind === 'refuse' ? decision.outcome : 'cancelled' });
-  }
-  return decision;
-}
-
-async function decide(run: ToolRun, call: ToolCall): Promise<CallDecision> {
-  const { rules, signal, tools, consent } = run;
-  const name = renderToolName(call);
-  if (!rules.allows(call)) return deny(`This chat does not allow the tool ${name}. See its front matter.`);
-  if (run.isSwitchedOff?.(call)) {
-    return deny(`The tool ${name} is switched off. The setting filechat.disabledTools says so.`);
-  }
-  const list = await untilAborted(tools.listTools(call.server, signal), signal);
-  if (!list) return { kind: 'cancel' };
-  const tool = list.tools.find((each) => each.server === call.server && each.tool === call.tool);
-  if (!tool) {
-    const reason = list.failures.find((each) => each.server === call.server)?.reason;
-    return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
-  }
-  if (tool.forAppsOnly) {
-    return deny(`The tool ${name} is only for the apps of its server. Nothing was called.`);
-  }
-  const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
-  if (typeof other === 'string' && !rules.allowsServer(other)) {
-    return deny(`This chat does not allow the server “${other}”. See its front matter.`);
-  }
-  const files = tool.readsReferences ? undefined : run.files;
-  const prepared = await files?.prepare(call.arguments, tool.inputSchema);
-  if (prepared?.ok === false) return refuse(prepared.message);
-  const about = { notes: prepared?.notes, approve: rules.approve };
-  const answer = await consent.mayCall(call, tool, about);
-  if (answer.kind === 'allow') {
-    return { kind: 'allow', permission: { files: prepared, tool, consent: answer.by } };
-  }
-  if (answer.kind !== 'deny') return answer;
-  return deny(answer.reason ? `The user declined the call: ${answer.reason}` : 'The user declined the call.');
 }
 
 /** Writes a result for calls whose run ended before their results came. They are never sent again. */
@@ -192,22 +171,33 @@ export async function settleSentCalls(deps: ToolCallDeps): Promise<readonly RunO
   return outcomes;
 }
 
+/** Calls of chat.md may name no server. It is written into the chat where exactly one tool fits. */
+export async function nameServers({ document, givenTools, signal }: ToolRun): Promise<void> {
+  const pending = (text: string) => {
+    const { turns } = parseChat(text);
+    return pendingCalls(
+      turns,
+      turns.findLastIndex(({ role }) => role === 'assistant'),
+    );
+  };
+  if (!givenTools || !pending(document.text()).some(({ server }) => server === NO_SERVER)) return;
+  const tools = (await untilAborted(givenTools(), signal)) ?? [];
+  const find = (name: string) => toolOfName(tools, name);
+  while (await document.edit((text) => nameServer(text, pending(text), find)));
+}
+
 /** Sends a call and writes its result below it. */
-export async function callTool(
-  run: ToolRun,
-  call: ToolCall,
-  permission: CallPermission,
-): Promise<RunOutcome> {
+async function callTool(run: ToolRun, call: ToolCall, permission: CallPermission): Promise<RunOutcome> {
   const startedAtMs = Date.now();
   const answer = await sendCall(run, call, permission);
   if (!answer) {
     await run.document.edit((text) => removeSentMark(text, call), { joinUndo: true });
-    record(run, call, { outcome: 'cancelled' });
+    recordCall(run, call, { outcome: 'cancelled' });
     return { ...STOPPED, error: NOT_SAVED };
   }
   const { result, isFromTool, isSent } = answer;
   const failure = !isFromTool && run.signal.aborted ? 'cancelled' : 'error';
-  record(run, call, {
+  recordCall(run, call, {
     consent: permission.consent,
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
     ms: Date.now() - startedAtMs,
@@ -255,26 +245,10 @@ async function sendCall(
     );
     return { result, isFromTool: true, isSent };
   } catch (error) {
-    const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
+    const reason = signal.aborted ? 'The call was stopped before its result arrived.' : messageOf(error);
     log.warn(`${renderToolName(call)}: ${reason}`);
     return { result: problem(reason), isFromTool: false, isSent };
   }
-}
-
-/** Counts the arguments as the chat has them, with references instead of files. */
-function record(
-  { audit, chat }: ToolCallDeps,
-  call: ToolCall,
-  more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>,
-): void {
-  audit?.record({
-    kind: 'call',
-    server: call.server,
-    name: call.tool,
-    chat,
-    argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
-    ...more,
-  });
 }
 
 /** All assets of the result are already on disk, so no link can dangle. */
@@ -296,30 +270,10 @@ async function writeResult(
 
 const UNKNOWN_OUTCOME =
   'The outcome of this call is unknown: Filechat ended before it could save the result. The call may have taken effect, so it was not sent again.';
+/** The user has changed the chat, so a turn that is added to it would be in the way. */
+const LEFT_ALONE: RunOutcome = { ...STOPPED, untouched: true };
+
 const NOT_SAVED = 'The call was not sent, because the chat could not be saved. Save it, then run again.';
-const TO_EDIT = 'The call is pending in the chat. Edit its arguments, then run again.';
-
-interface CallPermission {
-  readonly files: Extract<PreparedArguments, { readonly ok: true }> | undefined;
-  readonly tool: ToolInfo;
-  readonly consent: ConsentSource | undefined;
-}
-
-type CallDecision =
-  | { readonly kind: 'allow'; readonly permission: CallPermission }
-  | { readonly kind: 'cancel' }
-  | { readonly kind: 'edit' }
-  | { readonly kind: 'refuse'; readonly reason: string; readonly outcome: 'denied' | 'error' };
-
-/** The call is impossible. */
-function refuse(reason: string): CallDecision {
-  return { kind: 'refuse', reason, outcome: 'error' };
-}
-
-/** The user, the chat or a setting does not allow the call. */
-function deny(reason: string): CallDecision {
-  return { kind: 'refuse', reason, outcome: 'denied' };
-}
 
 function problem(message: string): ToolResult {
   return { isError: false, parts: [{ kind: 'problem', message }] };
@@ -330,7 +284,8 @@ function errorOf({ isError, parts }: ToolResult): string | undefined {
   const found = parts.find((part) => part.kind === 'problem');
   const isUnusable = found !== undefined && parts.every((part) => part.kind === 'problem');
   if (!isError && !isUnusable) return undefined;
-  const text = parts.find((part) => part.kind === 'text')?.text;
+  const said = parts.find((part) => part.kind === 'text' || part.kind === 'data');
+  const text = said?.kind === 'text' ? said.text : said?.json;
   return found?.message ?? text ?? 'The tool reported an error.';
 }
 

@@ -1,11 +1,11 @@
-import { messageOf } from '../base/errors.ts';
 import { appendSummary } from '../chat/edits/leaveOut.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
+import { withoutInlineReasoning } from '../chat/reply/inlineReasoning.ts';
 import { withRetries } from '../model/providers/retry.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
 import type { ModelMessage } from '../ports/models.ts';
-import { explainFailedEdit, failed, STOPPED } from './document.ts';
+import { explainFailedEdit, failed, failedBy, STOPPED } from './document.ts';
 import type { ReplyDeps } from './replies.ts';
 
 /** Writes the model's summary of the chat as a turn. Turns above it are no longer sent. */
@@ -18,13 +18,13 @@ export async function compact(deps: ReplyDeps, signal: AbortSignal): Promise<Run
     const summary = await withRetries(() => requestSummary(deps, text, signal), {
       signal,
       log,
-      onTick: (ms, { message }) => onReply?.({ kind: 'waiting', ms, reason: message }),
+      onTick: (ms, { message, failure }) => onReply?.({ kind: 'waiting', ms, reason: message, failure }),
     });
     if (signal.aborted) return STOPPED;
     const written = await document.edit((now) => insertSummary(now, answered, summary));
     return written ? { ok: true, assets: [] } : failed(explainFailedEdit(document));
   } catch (error) {
-    return signal.aborted ? STOPPED : failed(messageOf(error));
+    return signal.aborted ? STOPPED : failedBy(error);
   }
 }
 
@@ -71,9 +71,10 @@ async function requestSummary(
     if (event.reason === 'length')
       throw new Error('The summary reached the token limit. Nothing was changed.');
   }
-  if (summary.trim() === '' && !signal.aborted)
+  const words = withoutInlineReasoning(summary).trim();
+  if (words === '' && !signal.aborted)
     throw new Error('The model sent an empty summary. Nothing was changed.');
-  return summary.trim();
+  return words;
 }
 
 const QUESTION =

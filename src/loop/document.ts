@@ -1,5 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { parseChat } from '../chat/format/parse.ts';
+import { RunError } from '../model/failures.ts';
 import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
 
 /** The same document, except that failed edits and saves are logged and resolve to false instead of rejecting. */
@@ -30,4 +31,9 @@ export const STOPPED: RunOutcome = { ok: false, error: 'Stopped.', cancelled: tr
 
 export function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
+}
+
+export function failedBy(error: unknown): RunOutcome {
+  const failure = error instanceof RunError ? error.failure : undefined;
+  return { ...failed(messageOf(error)), ...(failure && { failure }) };
 }

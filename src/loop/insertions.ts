@@ -6,8 +6,8 @@ import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts
 import type { AuditEntry, ConsentSource } from '../ports/tools.ts';
 import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
-import type { ToolCallDeps } from './calls.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
+import type { ToolCallDeps } from './permission.ts';
 
 export interface InsertionDeps
   extends Pick<ToolCallDeps, 'assets' | 'document' | 'log' | 'chat' | 'rescue' | 'audit' | 'onLargeFiles'> {

@@ -1,25 +1,29 @@
 import { randomInt } from 'node:crypto';
-import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
+import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
 import { partialReply } from '../chat/reply/place.ts';
 import { ReplyRenderer } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
+import { repairArguments } from '../mcp/callArguments/repair.ts';
+import { RunError } from '../model/failures.ts';
 import { countAttempt, isModelFailure, NO_ATTEMPTS, waitForRetry } from '../model/providers/retry.ts';
-import { toolOfName } from '../model/request/tools.ts';
+import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
+import type { Failure } from '../ports/failures.ts';
 import type {
   ChatModel,
   Conversation,
   FinishReason,
   ModelEvent,
   ModelRequest,
+  ModelTool,
   PreparedRequest,
   Usage,
 } from '../ports/models.ts';
 import type { ToolName } from '../ports/tools.ts';
-import type { ToolCallDeps } from './calls.ts';
-import { failed, STOPPED } from './document.ts';
+import { failed, failedBy, STOPPED } from './document.ts';
+import type { ToolCallDeps } from './permission.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'> {
@@ -30,10 +34,20 @@ export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'resc
 }
 
 export type ReplyProgress =
-  | { readonly kind: 'asking'; readonly model: string; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'asking';
+      readonly model: string;
+      readonly notes: readonly string[];
+      readonly failures?: readonly Failure[] | undefined;
+    }
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
-  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
+  | {
+      readonly kind: 'waiting';
+      readonly ms: number;
+      readonly reason: string;
+      readonly failure?: Failure | undefined;
+    };
 
 /** Writes a new reply, or continues an interrupted one. A reply that breaks off is retried in the same place. */
 export async function writeReply(
@@ -59,10 +73,12 @@ export async function writeReply(
   }
 }
 
+type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
+
 type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'failed'; readonly error: string; readonly reason: string };
+  | { readonly kind: 'failed'; readonly error: unknown; readonly reason: string };
 
 async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal): Promise<Ending> {
   const { log, onReply } = deps;
@@ -73,7 +89,7 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
       return await streamReply(deps, reply, signal);
     } catch (error) {
       if (signal.aborted) return { kind: 'stopped' };
-      if (!isModelFailure(error)) return { kind: 'failed', error: messageOf(error), reason: 'failed' };
+      if (!isModelFailure(error)) return { kind: 'failed', error, reason: 'failed' };
       // Complete calls are valid even if the connection broke after them.
       if (reply.hasCalls) return { kind: 'finished', reason: 'calls' };
       const begun = error.begun === true || reply.received > received;
@@ -83,10 +99,10 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
       const gaveUp = await waitForRetry(error, attempts, {
         signal,
         log,
-        onTick: (ms, { message }) => onReply?.({ kind: 'waiting', ms, reason: message }),
+        onTick: (ms, { message, failure }) => onReply?.({ kind: 'waiting', ms, reason: message, failure }),
       });
       if (signal.aborted) return { kind: 'stopped' };
-      if (gaveUp !== undefined) {
+      if (gaveUp) {
         return { kind: 'failed', error: gaveUp, reason: error.retryable ? 'connection lost' : 'failed' };
       }
     }
@@ -99,8 +115,8 @@ async function streamReply(
   signal: AbortSignal,
 ): Promise<Ending> {
   const prepared = await conversation.prepare(reply.writer.sentText(), signal);
-  const { model, request, notes } = prepared;
-  onReply?.({ kind: 'asking', model: model.name, notes });
+  const { model, request, notes, failures } = prepared;
+  onReply?.({ kind: 'asking', model: model.name, notes, failures });
   reply.begin(prepared);
   for await (const event of model.stream(request, signal)) {
     if (event.kind === 'finish') {
@@ -112,7 +128,8 @@ async function streamReply(
   }
   // Some models end their stream when it is aborted.
   if (signal.aborted) return { kind: 'stopped' };
-  return { kind: 'failed', error: 'The response ended unexpectedly.', reason: 'connection lost' };
+  const error = new RunError({ kind: 'lost', reason: 'The response ended unexpectedly.' });
+  return { kind: 'failed', error, reason: 'connection lost' };
 }
 
 async function endReply({ rescue }: ReplyDeps, reply: Reply, ending: Ending): Promise<RunOutcome> {
@@ -125,7 +142,7 @@ async function endReply({ rescue }: ReplyDeps, reply: Reply, ending: Ending): Pr
   }
   const resumable = writer.isOpen && interrupted !== undefined ? { resumable: true } : {};
   if (ending.kind === 'stopped') return { ...STOPPED, ...resumable };
-  if (ending.kind === 'failed') return { ...failed(ending.error), ...resumable };
+  if (ending.kind === 'failed') return { ...failedBy(ending.error), ...resumable };
   if (ending.reason === 'length') return { ...failed(TOO_LONG), resumable: true };
   if (ending.reason === 'refused') return failed(REFUSED);
   return writer.isOpen ? { ok: true, assets: [] } : failed('The model sent an empty reply.');
@@ -147,10 +164,15 @@ class Reply {
   readonly writer: ReplyWriter;
   readonly #document: ChatDocument;
   #renderer: ReplyRenderer | undefined;
+  #createRenderer: (() => ReplyRenderer) | undefined;
   #repeat: RepeatFilter | undefined;
-  /** Replaces the two above for the attempt that has begun. */
+  #inline = new InlineReasoning(true);
+  /** What this attempt has added to the document. */
+  #written = '';
+  /** Replaces the above for the attempt that has begun. */
   #startAttempt: (() => void) | undefined;
   #lastId = '';
+  #tools: readonly ModelTool[] = [];
   hasCalls = false;
   /** Events received from the model. */
   received = 0;
@@ -168,7 +190,11 @@ class Reply {
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
       this.#repeat = partial && new RepeatFilter(partial.text);
-      this.#renderer = new ReplyRenderer((name) => this.#nameCall(name, request), partial);
+      this.#inline = new InlineReasoning(partial?.isEmpty !== false);
+      this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
+      this.#renderer = this.#createRenderer();
+      this.#tools = request.tools;
+      this.#written = '';
       this.#startAttempt = undefined;
     };
   }
@@ -177,6 +203,14 @@ class Reply {
     this.#startAttempt?.();
     if (event.kind === 'call') this.hasCalls = true;
     this.received += 1;
+    for (const each of this.#inline.read(event)) this.#addRead(each);
+  }
+
+  #addRead(event: ReadEvent): void {
+    if (event.kind === 'earlierReasoning') {
+      this.#rewrite(event.text);
+      return;
+    }
     if (event.kind === 'text' && this.#repeat) {
       this.#push({ kind: 'text', text: this.#repeat.push(event.text) });
       return;
@@ -186,6 +220,17 @@ class Reply {
     this.#push(event);
   }
 
+  /** Writes the text of this attempt again, as reasoning. */
+  #rewrite(reasoning: string): void {
+    const renderer = this.#createRenderer?.();
+    if (!renderer) return;
+    // Closed at once, so that what follows is right even if the user has changed the text above it.
+    const after = renderer.push({ kind: 'reasoning', text: reasoning }) + renderer.end();
+    this.writer.rewrite(this.#written, after);
+    this.#renderer = renderer;
+    this.#written = after;
+  }
+
   progress(event: ModelEvent): ReplyProgress {
     return event.kind === 'callInput'
       ? { kind: 'calling', name: event.name, chars: event.text.length }
@@ -193,8 +238,9 @@ class Reply {
   }
 
   async end(interrupted: string | undefined): Promise<void> {
+    if (interrupted === undefined) this.#startAttempt?.();
+    for (const each of this.#inline.end()) this.#addRead(each);
     if (interrupted === undefined) {
-      this.#startAttempt?.();
       this.#endRepeat();
       this.writer.add(this.#renderer?.end() ?? '');
       return this.writer.end({ kind: 'whole' });
@@ -215,17 +261,29 @@ class Reply {
   #push(event: ModelEvent): void {
     if (event.kind === 'text' && event.text === '') return;
     if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
-    this.writer.add(this.#renderer?.push(event) ?? '');
+    const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
+    const addition = this.#renderer?.push(read) ?? '';
+    this.#written += addition;
+    this.writer.add(addition);
   }
 
   /** An unknown tool gets a name too: the call fails, and the model learns why. */
   #nameCall(name: string, { tools }: ModelRequest): ToolName & { readonly id: string } {
     const known = toolOfName(tools, name);
     const { server, tool } = known ??
-      readToolName(name.replace('__', '.')) ?? { server: 'unknown', tool: name || 'unnamed' };
+      readToolName(name.replace('__', '.')) ?? { server: UNKNOWN_SERVER, tool: name || 'unnamed' };
     this.#lastId = newCallId(this.#document.text(), this.#lastId);
     return { server, tool, id: this.#lastId };
   }
+}
+
+/** Only whole calls come here. Arguments that cannot be read stay as they are, and the model learns why. */
+function repairCall(call: CallEvent, tools: readonly ModelTool[]): CallEvent {
+  const name = toolOfName(tools, call.name);
+  const tool = name && tools.find((each) => each.tool === name);
+  const repaired = tool && repairArguments(call.argumentsText, tool.ownSchema ?? tool.inputSchema);
+  if (!repaired || repaired.repairs.length === 0) return call;
+  return { ...call, argumentsText: JSON.stringify(repaired.value), repairs: repaired.repairs };
 }
 
 const ID_LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';

@@ -7,6 +7,7 @@ import {
   partialReply,
   type ReplyOutcome,
   reopenReply,
+  replaceInReply,
 } from '../chat/reply/place.ts';
 import type { ChatDocument, TextEdit } from '../ports/document.ts';
 
@@ -75,11 +76,34 @@ export class ReplyWriter {
     this.#timer ??= setTimeout(() => void this.flush(), pauseMs);
   }
 
+  /** Replaces what was added last. If the user has changed it in the document, it stays there. */
+  rewrite(before: string, after: string): void {
+    if (before === '') {
+      this.add(after);
+      return;
+    }
+    this.added = replaceEnd(this.added, before, after) ?? `${this.added}${after}`;
+    const pending = replaceEnd(this.#pending, before, after);
+    if (pending !== undefined) {
+      this.#pending = pending;
+      return;
+    }
+    // Taken now: what is added from here on comes after the replacement.
+    const written = this.#takePending();
+    this.#queue = this.#queue.then(() => this.#write(written)).then(() => this.#replace(before, after));
+  }
+
+  async #replace(before: string, after: string): Promise<void> {
+    if (!this.isOpen || this.isLost) return;
+    const edit = { before, after };
+    await this.#document.edit((text) => replaceInReply(text, this.#id, edit, this.#read), { joinUndo: true });
+  }
+
   /** Resolves when every addition is in the document or lost. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#queue = this.#queue.then(() => this.#writePending());
+    this.#queue = this.#queue.then(() => this.#write(this.#takePending()));
     return this.#queue;
   }
 
@@ -117,10 +141,14 @@ export class ReplyWriter {
     this.isOpen = await this.#document.edit((text) => reopenReply(text, this.#id));
   }
 
-  async #writePending(): Promise<void> {
-    const addition = this.#pending;
-    if (addition === '' || this.isLost) return;
+  #takePending(): string {
+    const pending = this.#pending;
     this.#pending = '';
+    return pending;
+  }
+
+  async #write(addition: string): Promise<void> {
+    if (addition === '' || this.isLost) return;
     this.#pauseMs = this.isOpen ? this.#batchMs : FIRST_PAUSE_BATCHES * this.#batchMs;
     if (!this.isOpen) {
       this.isOpen = await this.#document.edit((text) =>
@@ -154,4 +182,8 @@ export class ReplyWriter {
 function countTurns(text: string): number {
   const { turns } = parseChat(text);
   return turns.findLastIndex((turn) => turn.role !== 'user' || turnBody(text, turn).trim() !== '') + 1;
+}
+
+function replaceEnd(text: string, before: string, after: string): string | undefined {
+  return text.endsWith(before) ? text.slice(0, text.length - before.length) + after : undefined;
 }

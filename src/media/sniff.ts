@@ -16,8 +16,14 @@ export interface MediaClues {
 /** Decides by the magic numbers, then by the declared type, then by the extension in the URI. */
 export async function detectMediaType(clues: MediaClues): Promise<MediaType> {
   const type = await detectByClues(clues);
-  if (type.extension === 'svg' && clues.block === 'image') return { ...type, kind: 'image' };
+  const isImage = clues.block === 'image' || isSvgType(clues.declared ?? '');
+  if (type.extension === 'svg' && isImage) return { ...type, kind: 'image' };
   return type.kind === 'image' && !canBeShown(clues) ? { ...type, kind: 'file' } : type;
+}
+
+/** A link to an SVG image shows it in an `<img>`, where it runs no script and loads nothing. */
+export function isSvgType(declared: string): boolean {
+  return mediaByType(typeName(declared) ?? '')?.extension === 'svg';
 }
 
 /** The type by magic numbers or markup alone. */

@@ -1,4 +1,5 @@
-import type { AuditedFile, ToolCall } from './tools.ts';
+import type { Failure } from './failures.ts';
+import type { AuditedFile, GivenFile, ToolCall } from './tools.ts';
 
 /** The document that a run writes to, and the outcome of a run. */
 
@@ -48,12 +49,16 @@ export interface DocumentChange {
 export interface RunOutcome {
   readonly ok: boolean;
   readonly error?: string;
+  /** Decides what the user can do next. */
+  readonly failure?: Failure | undefined;
   /** The user cancelled, so no message is shown. */
   readonly cancelled?: boolean;
   /** The reply was interrupted and can be resumed. */
   readonly resumable?: boolean;
-  /** The id of the call that the user edits first. */
-  readonly edit?: string;
+  /** The user changed or closed the chat while a call waited for permission, so it is left as it is. */
+  readonly untouched?: boolean;
+  /** The user declined a call and is about to write why. */
+  readonly declined?: boolean;
   /** The reply or result could not be written to the chat; a copy was saved. */
   readonly lost?: boolean;
   /** The paths of the new links. */
@@ -66,9 +71,9 @@ export interface RunOutcome {
 export interface AttachmentSource {
   /**
    * Takes the decoded target of a link. Rejects with a message for the chat if the file does not exist, or is outside
-   * of the folders and the user did not allow it.
+   * of the folders and the user did not allow it. On abort, the user is no longer asked.
    */
-  find(target: string): Promise<AttachedFile>;
+  find(target: string, signal?: AbortSignal): Promise<AttachedFile>;
 }
 
 /** A file that a turn links to. Only its head has been read. */
@@ -115,6 +120,8 @@ export type PreparedArguments =
       readonly notes: readonly string[];
       /** Each file once, by its reference, for the audit log. */
       readonly files: readonly AuditedFile[];
+      /** Each file once, to show to the user. */
+      readonly given?: readonly GivenFile[];
       /** Reads the files that were found. Rejects only on abort. */
       resolve(signal?: AbortSignal): Promise<ResolvedArguments>;
     }

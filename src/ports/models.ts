@@ -1,4 +1,5 @@
 /** Models, requests and events. */
+import type { Failure } from './failures.ts';
 import type { Approval, ToolName } from './tools.ts';
 
 export interface ChatModel {
@@ -7,6 +8,8 @@ export interface ChatModel {
   readonly provider: string;
   /** Whether files of this type can be sent. In tool results, only images can. */
   accepts(mimeType: string): boolean;
+  /** The longest description of a tool that the provider accepts, if it has a limit. */
+  readonly maxToolDescriptionChars?: number | undefined;
   /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** The request as readable text, without keys and base64. Sends nothing. */
@@ -30,6 +33,8 @@ export interface ModelTool {
   readonly tool: ToolName;
   readonly description: string;
   readonly inputSchema: unknown;
+  /** The schema of the server, if `inputSchema` differs from it. */
+  readonly ownSchema?: unknown;
 }
 
 export type ModelMessage =
@@ -84,6 +89,8 @@ export type ModelEvent =
       readonly key: string;
       readonly name: string;
       readonly argumentsText: string;
+      /** How the arguments were changed to match the schema of the tool. */
+      readonly repairs?: readonly string[] | undefined;
       readonly metadata?: ProviderMetadata | undefined;
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
@@ -109,11 +116,15 @@ export interface ModelFailure extends Error {
   /** The delay that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
+  /** Decides what the user can do next. */
+  readonly failure?: Failure | undefined;
 }
 
 /** Creates requests from the text of a chat. */
 export interface Conversation {
   rules(text: string): Promise<ChatRules>;
+  /** The tools that a request offers to the model. May start servers. */
+  tools(text: string, signal: AbortSignal): Promise<readonly ModelTool[]>;
   /** Rejects with a message for the user, for example if the model, its key or an attachment is missing. */
   prepare(text: string, signal: AbortSignal): Promise<PreparedRequest>;
 }
@@ -131,4 +142,6 @@ export interface PreparedRequest {
   readonly request: ModelRequest;
   /** Warnings for the user, such as an attachment that is not sent. */
   readonly notes: readonly string[];
+  /** The servers whose tools are missing. Their reasons are in the notes too. */
+  readonly failures?: readonly Failure[] | undefined;
 }

@@ -56,7 +56,7 @@ export interface ResourceSource {
   readonly mimeType?: string;
 }
 
-/** An `image` can be shown in a Markdown preview. SVG is one only in an image block: opened on its own, it can run scripts. */
+/** An `image` can be shown in a Markdown preview. SVG is one only if it is declared so: opened on its own, it can run scripts. */
 export type AssetKind = 'image' | 'audio' | 'file';
 
 export interface Asset {

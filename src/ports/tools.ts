@@ -40,11 +40,18 @@ export interface ToolInfo extends ToolName {
 
 export interface ToolList {
   readonly tools: readonly ToolInfo[];
-  readonly failures: readonly { readonly server: string; readonly reason: string }[];
+  readonly failures: readonly ListFailure[];
   /** Usage instructions of servers, for the model. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
   /** The servers that offer resources. */
   readonly resourceServers?: readonly string[];
+}
+
+export interface ListFailure {
+  readonly server: string;
+  readonly reason: string;
+  /** There is no such server in the configuration. */
+  readonly isUnknown?: boolean;
 }
 
 export interface ToolProgress {
@@ -107,19 +114,47 @@ export interface Audit {
 export type Approval = 'ask' | 'auto-readonly' | 'auto';
 
 export type ConsentAnswer =
-  | { readonly kind: 'allow'; readonly by?: ConsentSource }
-  | { readonly kind: 'deny'; readonly reason?: string }
-  /** The user edits the arguments first; the call stays pending. */
-  | { readonly kind: 'edit' }
+  | {
+      readonly kind: 'allow';
+      readonly by?: ConsentSource;
+      /** The permission is for these arguments, to which the user changed the call while the question was open. */
+      readonly edited?: string;
+    }
+  | {
+      readonly kind: 'deny';
+      readonly reason?: string;
+      /** The model does not get the results before the user has written why. */
+      readonly endsRun?: true;
+    }
   /** No decision: the call stays pending and the run stops. */
-  | { readonly kind: 'cancel' };
+  | { readonly kind: 'cancel' }
+  /** The user changed or closed the chat instead of answering. The run stops and leaves the chat as it is. */
+  | { readonly kind: 'withdraw' };
 
 export interface Consent {
+  /** Questions about several calls can be open at the same time. */
+  readonly asksTogether?: boolean;
   /** Called before every tool call. Remembered answers are applied. */
   mayCall(call: ToolCall, tool: ToolInfo, about?: AboutCall): Promise<ConsentAnswer>;
 }
 
+/** A file that a call would give away. */
+export interface GivenFile {
+  /** The real path, with symbolic links resolved. */
+  readonly path: string;
+  readonly bytes: number;
+  /** False if the tool gets only the path. */
+  readonly isContent: boolean;
+}
+
 export interface AboutCall {
+  /** The address of the chat. */
+  readonly chat?: string | undefined;
+  /** The arguments as they are written in the chat; undefined if the call is not in a chat. */
+  readonly written?: string | undefined;
+  /** Aborts when the run is stopped, which withdraws the question. */
+  readonly signal?: AbortSignal | undefined;
+  readonly files?: readonly GivenFile[] | undefined;
   /** One line for each file that the call would send. */
   readonly notes?: readonly string[] | undefined;
   /** The rule of the chat, applied if it is stricter than the setting. */

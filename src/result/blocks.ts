@@ -1,5 +1,7 @@
 import { defined, field, isObject, mapStrings } from '../base/json.ts';
+import { withoutTerminalSequences } from '../base/lines.ts';
 import { decodePercent } from '../chat/format/escape.ts';
+import { detectMarkup, isSvgType } from '../media/sniff.ts';
 import type { DataPart, ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
 
 export type Block = TextPart | LinkPart | DataPart | ProblemPart | BytesBlock;
@@ -23,7 +25,7 @@ export interface RawResult {
 
 /** Validates an untrusted result block by block: an invalid block becomes a problem and does not affect the others. */
 export function readBlocks(result: unknown): RawResult {
-  if (!isObject(result)) return { isError: true, blocks: [problem('The server answered with no result.')] };
+  if (!isObject(result)) return { isError: true, blocks: [problem('The server returned no result.')] };
   const { content, isError, structuredContent } = result;
   const blocks = Array.isArray(content)
     ? content.flatMap((block, at) => readBlock(block, at + 1).map(markAudience(block)))
@@ -69,9 +71,7 @@ function readUnknown(block: Fields, position: number): readonly Block[] {
   const key = BYTES_KEYS.find((each) => typeof block[each] === 'string');
   const declared = TYPE_KEYS.map((each) => shortText(block[each])).find((each) => each !== undefined);
   if (key === undefined || declared === undefined) {
-    return [
-      problem(`Block ${position} of the result has a type that Filechat does not know: ${shown(type)}.`),
-    ];
+    return [problem(`Block ${position} of the result has an unknown type: ${shown(type)}.`)];
   }
   const { [key]: data, ...others } = block;
   const bytes: Block = {
@@ -98,8 +98,8 @@ function readUnknown(block: Fields, position: number): readonly Block[] {
 
 function readText(block: Fields, position: number): Block {
   const { text } = block;
-  if (typeof text !== 'string') return problem(`Text block ${position} of the result holds no text.`);
-  return { kind: 'text', text: normalizeLines(text) };
+  if (typeof text !== 'string') return problem(`Text block ${position} of the result contains no text.`);
+  return { kind: 'text', text: cleanText(text) };
 }
 
 function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
@@ -111,12 +111,15 @@ function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
 
 /** A resource with both text and bytes violates the protocol, but both are kept. */
 function readResource(resource: unknown, position: number): readonly Block[] {
-  if (!isObject(resource)) return [problem(`Resource block ${position} of the result holds no resource.`)];
-  const { uri, mimeType, text, blob } = resource;
+  if (!isObject(resource)) return [problem(`Resource block ${position} of the result contains no resource.`)];
+  const { uri, mimeType, text, blob: bytes } = resource;
   const blocks: Block[] = [];
-  if (typeof text === 'string') {
+  // An image that is sent as text is shown as an image.
+  const isImage = typeof text === 'string' && bytes === undefined && isSvg(text, mimeType);
+  const blob = isImage ? Buffer.from(text).toString('base64') : bytes;
+  if (typeof text === 'string' && !isImage) {
     const source = { uri: shortText(uri) ?? 'no address', ...defined({ mimeType: shortText(mimeType) }) };
-    blocks.push({ kind: 'text', text: normalizeLines(text), source });
+    blocks.push({ kind: 'text', text: cleanText(text), source });
   }
   if (typeof blob === 'string') {
     const about = defined({
@@ -128,6 +131,10 @@ function readResource(resource: unknown, position: number): readonly Block[] {
   }
   if (blocks.length > 0) return blocks;
   return [problem(`The resource ${shown(uri)} has neither text nor data.`)];
+}
+
+function isSvg(text: string, type: unknown): boolean {
+  return typeof type === 'string' && isSvgType(type) && detectMarkup(text)?.extension === 'svg';
 }
 
 function readLink(block: Fields, position: number): Block {
@@ -148,9 +155,9 @@ export function problem(message: string): ProblemPart {
   return { kind: 'problem', message };
 }
 
-/** A document in the editor has a single kind of line ending. */
-export function normalizeLines(text: string): string {
-  return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+/** A document in the editor has a single kind of line ending and does not render terminal codes. */
+export function cleanText(text: string): string {
+  return withoutTerminalSequences(text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text);
 }
 
 /** Cuts a field that is unreasonably long; undefined if it is empty or not a string. */

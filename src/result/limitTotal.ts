@@ -49,7 +49,9 @@ const DIVIDER_CHARS = 32;
 
 /** What the part needs at most in any turn, as code or as plain text. */
 function writtenChars(part: ResultPart): number {
-  return escapeMarkers(renderPart(part)).length + DIVIDER_CHARS;
+  // A line of plain text may get two spaces.
+  const spaces = part.kind === 'text' ? 2 * part.text.split('\n').length : 0;
+  return escapeMarkers(renderPart(part)).length + spaces + DIVIDER_CHARS;
 }
 
 /** The text of a file in the asset folder with parts of one audience that are not in the chat. */

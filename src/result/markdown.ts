@@ -1,13 +1,7 @@
-import { defined, parseJson } from '../base/json.ts';
+import { defined } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import type { Turn } from '../chat/format/chat.ts';
-import {
-  decodePercent,
-  escapeMarkers,
-  restoreInvisible,
-  showInvisible,
-  unescapeMarkers,
-} from '../chat/format/escape.ts';
+import { decodePercent, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -23,6 +17,8 @@ import type {
   TextPart,
   ToolResult,
 } from '../ports/results.ts';
+import { isJson, joinLines, layOut } from './jsonText.ts';
+import { canBePlain, isAligned, readPlain, renderPlain } from './plainText.ts';
 
 /**
  * Renders a result as the body of a tool turn. `readToolResult` is its exact inverse.
@@ -33,10 +29,10 @@ export function renderToolResult({ isError, parts }: ToolResult): string {
   const pieces: string[] = isError ? [ERROR_LINE] : [];
   let afterPlain = false;
   for (const part of parts) {
-    const plain = withAssets && part.kind === 'text' && canBePlain(part);
+    const plain = withAssets && part.kind === 'text' && canBePlain(part) && !isAligned(part.text);
     if (part.audience === 'user') pieces.push(FOR_USER);
     else if (plain && afterPlain) pieces.push(NEXT_BLOCK);
-    pieces.push(plain ? escapeMarkers(showInvisible(part.text)) : renderPart(part));
+    pieces.push(plain ? renderPlain(part.text) : renderPart(part));
     afterPlain = plain;
   }
   return pieces.length === 0 ? NOTHING_LINE : pieces.join('\n\n');
@@ -47,18 +43,9 @@ const NOTHING_LINE = '> The tool returned nothing.';
 const NEXT_BLOCK = '<!-- next block -->';
 const FOR_USER = '<!-- for the user only -->';
 export const PREVIEW_INFO = 'text preview';
-
-/**
- * Whether text can be written as Markdown without a fence: it loads and hides nothing, leaves nothing open, and does not
- * look like a line of this format.
- */
-export function canBePlain({ text, source }: TextPart): boolean {
-  const ownLines = /^ {0,3}>|```|~~~|\$\$|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
-  const blankEdge = /^[ \t]*(\n|$)|\n[ \t]*$/;
-  // Markdown would join the lines of JSON.
-  const likeJson = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d])/;
-  return source === undefined && !ownLines.test(text) && !blankEdge.test(text) && !likeJson.test(text);
-}
+const JSON_INFO = 'json';
+/** JSON that the tool returned without white space. The model gets it as the tool returned it. */
+const LAID_OUT_INFO = 'json formatted';
 
 export function renderPart(part: ResultPart): string {
   switch (part.kind) {
@@ -69,10 +56,17 @@ export function renderPart(part: ResultPart): string {
     case 'link':
       return renderLink(part);
     case 'data':
-      return fence(showInvisible(part.json), 'json');
+      return renderJson(part.json);
     case 'problem':
       return withPreview(quote(`⚠ ${escapeProse(part.message)}`), part.preview);
   }
+}
+
+function renderJson(json: string): string {
+  const laidOut = layOut(json);
+  return laidOut === undefined
+    ? fence(showInvisible(json), JSON_INFO)
+    : fence(showInvisible(laidOut), LAID_OUT_INFO);
 }
 
 function renderText({ text, source }: TextPart): string {
@@ -156,7 +150,10 @@ const MAX_PREVIEW_CHARS = 600;
 const CUT = '\n…\n';
 
 /** The head and the tail of a long text, cut at line ends if that leaves at least half of each. */
-export function previewText(text: string): string {
+export function previewText(whole: string): string {
+  if (whole.length <= MAX_PREVIEW_CHARS) return whole;
+  // Blank lines would take the place of text.
+  const text = trimBlankLines(whole);
   if (text.length <= MAX_PREVIEW_CHARS) return text;
   const room = MAX_PREVIEW_CHARS - CUT.length;
   const head = text.slice(0, Math.ceil(room * 0.6));
@@ -171,8 +168,7 @@ export function previewText(text: string): string {
 export function detectTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  const isJson = /^\s*[[{]/.test(text) && parseJson(text) !== undefined;
-  return detectMarkup(text) ?? mediaByExtension(isJson ? 'json' : 'txt') ?? UNKNOWN;
+  return detectMarkup(text) ?? mediaByExtension(isJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 /** The inverse of `renderToolResult`. Anything else in the body, such as manual edits, is read as text. */
@@ -253,7 +249,7 @@ function addPart(
 ): void {
   if (piece.kind === 'asset') parts.push({ kind: 'asset', asset: piece.asset });
   else if (piece.kind === 'plain') {
-    parts.push({ kind: 'text', text: restoreInvisible(unescapeMarkers(piece.text)) });
+    parts.push({ kind: 'text', text: readPlain(piece.text) });
   } else if (piece.kind === 'quote') {
     if (piece.text !== NOTHING_LINE) parts.push(readQuote(piece.text));
   } else {
@@ -266,7 +262,8 @@ function addFence(parts: ResultPart[], info: string, text: string, source: Resou
   if (source) parts.push({ kind: 'text', text, source });
   else if (info === PREVIEW_INFO && (last?.kind === 'asset' || last?.kind === 'problem')) {
     parts[parts.length - 1] = { ...last, preview: text };
-  } else if (info === 'json') parts.push({ kind: 'data', json: text });
+  } else if (info === JSON_INFO) parts.push({ kind: 'data', json: text });
+  else if (info === LAID_OUT_INFO) parts.push({ kind: 'data', json: joinLines(text) ?? text });
   else parts.push({ kind: 'text', text });
 }
 

@@ -1,6 +1,5 @@
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
-import { parseJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import { isAllowedType, listTypes, type MediaType } from '../media/table.ts';
@@ -186,17 +185,4 @@ export function describeInJson({ asset, size, mimeType = '' }: Saved, found?: Fo
 export function describeInText({ asset }: Saved, found: Found): string {
   const label = found.kind === 'bytes' && found.label ? ` “${found.label}”` : '';
   return asset ? `[${asset.kind} ${asset.number}${label}: see below]` : `[not saved${label}: see below]`;
-}
-
-export function looksLikeJson(text: string): boolean {
-  return /^\s*[[{]/.test(text);
-}
-
-const MAX_FORMATTED_CHARS = 100_000;
-
-/** Formats JSON that is on one line, if that changes only its white space. */
-export function formatJson(text: string): string {
-  if (text.length > MAX_FORMATTED_CHARS || text.includes('\n')) return text;
-  const value = parseJson(text);
-  return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
 }

@@ -7,6 +7,7 @@ import type { ToolName } from '../ports/tools.ts';
 import { type Block, type BytesBlock, nameFromUri, problem, type RawResult } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import { extractFromValue, type FieldRule, fieldProblems, foundIn, isFound } from './findBytes.ts';
+import { isJson, looksLikeJson } from './jsonText.ts';
 import { limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
@@ -14,9 +15,7 @@ import {
   type ByteSaver,
   describeInJson,
   describeInText,
-  formatJson,
   lengthOf,
-  looksLikeJson,
   refuseType,
   type Saved,
   type SaveLimits,
@@ -110,10 +109,7 @@ export class ResultSaver {
       lost.length === 1
         ? ['a file', 'Here it is as the server sent it']
         : [`${lost.length} files`, 'Here they are as the server sent them'];
-    return [
-      problem(`Your transformer left out ${files} of the result of ${server}.${tool}. ${as}:`),
-      ...lost,
-    ];
+    return [problem(`Your transformer omitted ${files} of the result of ${server}.${tool}. ${as}:`), ...lost];
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -218,7 +214,7 @@ export class ResultSaver {
   }
 
   async #saveMixedText(block: TextPart, pieces: readonly Piece[]): Promise<readonly ResultPart[]> {
-    const isJson = looksLikeJson(block.text);
+    const inJson = looksLikeJson(block.text);
     const parts: ResultPart[] = [];
     const shown: string[] = [];
     for (const piece of pieces) {
@@ -226,18 +222,19 @@ export class ResultSaver {
       else {
         const { part, saved } = await this.#bytes.save(piece, { what: 'data', block: 'file' });
         parts.push(part);
-        shown.push(isJson ? this.#describe(saved, piece) : describeInText(saved, piece));
+        shown.push(inJson ? this.#describe(saved, piece) : describeInText(saved, piece));
       }
     }
-    const text = isJson ? formatJson(shown.join('')) : shown.join('');
-    const kept = await this.#keepText({ ...block, text });
+    const kept = await this.#keepText({ ...block, text: shown.join('') });
     // A text that became a file was numbered after the assets in it.
     return kept.some(({ kind }) => kind === 'asset') ? [...parts, ...kept] : [...kept, ...parts];
   }
 
   async #keepText(part: TextPart): Promise<readonly ResultPart[]> {
-    this.#texts.push(part.text);
-    return part.text.length > this.#limits.maxInlineChars ? this.#saveLongText(part) : [part];
+    const { text, source } = part;
+    this.#texts.push(text);
+    if (text.length > this.#limits.maxInlineChars) return this.#saveLongText(part);
+    return [source === undefined && isJson(text) ? { kind: 'data', json: text } : part];
   }
 
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */

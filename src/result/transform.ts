@@ -226,7 +226,7 @@ function copyValue(value: unknown, { text, spend = () => {}, bytes }: CopyOption
   };
   const copy = (each: unknown): unknown => {
     if (typeof each === 'string') return text(each);
-    if (typeof each === 'bigint') throw new Error('the result has a bigint, which JSON cannot hold');
+    if (typeof each === 'bigint') throw new Error('the result has a bigint, which JSON cannot represent');
     if (typeof each === 'function' || typeof each === 'symbol') return undefined;
     if (typeof each !== 'object' || each === null || each instanceof Error) return each;
     if (!isBinary(each)) return copyObject(each);

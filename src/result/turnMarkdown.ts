@@ -4,7 +4,8 @@ import { fence } from '../chat/format/fence.ts';
 import { escapeReply, withoutClosingLines } from '../chat/reply/escape.ts';
 import { languageOf } from '../media/table.ts';
 import type { ResultPart, TextPart } from '../ports/results.ts';
-import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
+import { codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
+import { canBePlain } from './plainText.ts';
 
 /**
  * Renders parts from a server for a user turn. Neither this nor `renderForReply` starts a turn, makes a call, loads or

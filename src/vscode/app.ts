@@ -1,22 +1,28 @@
 import * as vscode from 'vscode';
 import { chatFiles } from '../assets/chatFiles.ts';
 import { messageOf } from '../base/errors.ts';
-import { nextAction } from '../chat/format/nextAction.ts';
+import { needsModel, nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
-import { findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
+import { chatOf, findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
 import { moveAssetsOnSave } from './chat/firstSave.ts';
+import { ChatNaming } from './chat/naming.ts';
 import { registerPaste } from './chat/paste.ts';
+import { followRenames } from './chat/renames.ts';
 import { assetStores, type StoreFor } from './chat/stores.ts';
 import { watchProblems, watchTyping } from './chat/watch.ts';
 import { Chats } from './chats/chats.ts';
+import { CallAnswers } from './consent/answers.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
+import { CallQuestions } from './consent/questions.ts';
+import { showDeclineHint, showQuestions } from './consent/questionViews.ts';
 import { ToolConsent } from './consent/tool.ts';
+import { TOOL_SCHEME, ToolChanges } from './consent/toolChanges.ts';
 import { Gallery } from './gallery/gallery.ts';
 import { ModelCommands } from './model/commands.ts';
 import { EditorModels } from './model/models.ts';
@@ -24,17 +30,21 @@ import { showBreakdown } from './read/breakdown.ts';
 import { registerReferences } from './read/hovers.ts';
 import { showLinkMarks } from './read/linkMarks.ts';
 import { registerTurns } from './read/turns.ts';
+import { hideWritingMark } from './read/writingMark.ts';
+import { registerAll } from './registration.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem, showRunFigures } from './run/figures.ts';
+import { showGhostText } from './run/ghostText.ts';
 import { registerLenses } from './run/lenses.ts';
+import { showMenu } from './run/menu.ts';
 import { Runs, type Work } from './run/runs.ts';
-import { editArguments, offsetFor, regenerate, retry } from './run/turnCommands.ts';
+import { askForMessage, editArguments, offsetFor, regenerate, retry } from './run/turnCommands.ts';
 import { ServerCommands } from './servers/commands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
-import { resultLimits } from './settings.ts';
+import { defaultModel, resultLimits } from './settings.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
-import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
+import { CANCELLED, failed, tell, UNTRUSTED, useLog } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
 import { useTranslation } from './ui/words.ts';
 import { registerCompletion } from './write/completion.ts';
@@ -47,6 +57,8 @@ export class App {
   readonly chats: Chats;
   readonly gallery: Gallery;
   readonly editArguments = editArguments;
+  readonly questions = new CallQuestions();
+  readonly answers: CallAnswers;
   readonly log = vscode.window.createOutputChannel('Filechat', { log: true });
   readonly #context: vscode.ExtensionContext;
   readonly #consent: ToolConsent;
@@ -54,11 +66,13 @@ export class App {
   readonly #conversations: Conversations;
   readonly #models: EditorModels;
   readonly #cost: CostItem;
+  readonly #naming: ChatNaming;
   readonly #storeFor: StoreFor;
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
     useTranslation(vscode.l10n.t, vscode.env.language);
+    useLog(this.log);
     this.#context = context;
     const { globalState, globalStorageUri, secrets } = context;
     this.#models = new EditorModels(secrets, this.log);
@@ -71,7 +85,12 @@ export class App {
       addToChat,
     });
     const { list, tools } = this.servers;
+    const changes = new ToolChanges();
+    this.answers = new CallAnswers(this.questions, changes);
+    context.subscriptions.push(registerAll({ [TOOL_SCHEME]: () => changes.register() }, globalState));
     this.#consent = new ToolConsent(globalState, {
+      questions: this.questions,
+      changes,
       serverFingerprint: (server) => list.fingerprint(server),
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
@@ -87,11 +106,18 @@ export class App {
     this.#cost = new CostItem({
       runs: this.#runs,
       memory: globalState,
+      modelOf: (document) => this.#modelOf(document),
       estimate: async (document, signal) =>
         vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.serverCommands = new ServerCommands(this.servers, this.#runs);
-    this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
+    this.#naming = new ChatNaming(context.workspaceState, this.#runs);
+    this.chats = new Chats({
+      context,
+      runs: this.#runs,
+      naming: this.#naming,
+      offerSample: () => list.offerSample(),
+    });
     this.gallery = new Gallery(context);
     this.#register();
   }
@@ -103,7 +129,7 @@ export class App {
       tools,
       servers: client,
       audit,
-      consent: this.#consent,
+      consent: { asksTogether: true, mayCall: (...call) => this.#consent.mayCall(...call) },
       log: this.log,
       assetsFor: this.#storeFor,
       filesFor: (uri) =>
@@ -121,7 +147,10 @@ export class App {
       this.log,
       this.#runs,
       this.#cost,
+      this.#naming,
+      followRenames(),
       showRunFigures(this.#runs),
+      showGhostText(this.#runs),
       this.modelCommands,
       this.servers,
       this.chats,
@@ -129,9 +158,17 @@ export class App {
       showLinkMarks(this.#conversations, this.#models),
       known,
       registerTurns(this.#runs),
+      hideWritingMark(this.#runs),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerReferences(known, this.#context),
-      registerLenses(this.#runs),
+      this.questions,
+      showQuestions(this.questions),
+      showDeclineHint(),
+      registerLenses({
+        runs: this.#runs,
+        questions: this.questions,
+        modelOf: (document) => this.#modelOf(document),
+      }),
       watchProblems(),
       registerPaste(this.#storeFor),
       moveAssetsOnSave({
@@ -152,14 +189,14 @@ export class App {
     const run = async (chat: vscode.TextDocument) => {
       // A script, a button or a lens names the chat; a key runs the turn at the cursor.
       const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
-      return document ? this.#run(document) : CANCELLED;
+      return document ? (askForMessage(document) ?? this.#run(document)) : CANCELLED;
     };
     // Trust is checked before the question where to run.
     return withChat(argument, run, { trust: true, idleIn: this.#runs });
   }
 
   regenerate(argument: unknown): Promise<RunOutcome> {
-    return regenerate(argument, this.#runs, (document) => this.#run(document));
+    return regenerate(argument, this.#runs, (document, again) => this.#run(document, again));
   }
 
   retry(argument: unknown): Promise<RunOutcome> {
@@ -170,16 +207,23 @@ export class App {
     return showBreakdown(argument, { conversations: this.#conversations, modelCommands: this.modelCommands });
   }
 
+  async showMenu(argument: unknown): Promise<void> {
+    const chat = await findChat(readFields(argument));
+    await showMenu(chat && this.#cost.viewOf(chat), chat?.uri);
+  }
+
   resume(argument: unknown): Promise<RunOutcome> {
     return withChat(argument, (document) => this.#runNext(document, (listener) => listener.resume()));
   }
 
   compact(argument: unknown): Promise<RunOutcome> {
     return withChat(argument, async (document) => {
+      if (!(await this.#prepareModel(document))) return CANCELLED;
       // A summary is not shown before it is complete, so a notification shows the progress.
       const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
         signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
-        return this.#runNext(document, (listener) => listener.compact());
+        const again = { title: '', command: 'filechat.compact', arguments: [{ uri: document.uri }] };
+        return this.#runNext(document, (listener) => listener.compact(), again);
       });
       return outcome ?? CANCELLED;
     });
@@ -228,33 +272,48 @@ export class App {
     );
   }
 
-  #run(document: vscode.TextDocument): Promise<RunOutcome> {
-    return this.#runNext(document, (listener) => listener.run());
+  #run(document: vscode.TextDocument, again?: vscode.Command): Promise<RunOutcome> {
+    return this.#runNext(document, (listener) => listener.run(), again);
   }
 
-  async #runNext(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
+  async #runNext(document: vscode.TextDocument, work: Work, again?: vscode.Command): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    const refused = await this.#askForServers(document.getText());
+    if (needsModel(document.getText()) && !(await this.#prepareModel(document))) return CANCELLED;
+    const refused = await this.#askForServers(document);
     if (refused) return tell(refused);
-    return this.#runs.start(document, work);
+    return this.#runs.start(document, work, again);
+  }
+
+  /** Asks for the model before anything is written, so that a cancelled run leaves no trace. */
+  async #prepareModel(document: vscode.TextDocument): Promise<boolean> {
+    try {
+      return await this.modelCommands.prepare(document);
+    } catch (error) {
+      tell(failed(messageOf(error)));
+      return false;
+    }
   }
 
   /** Tool calls need their servers. A reply does not: servers that the user declines are left out. */
-  async #askForServers(text: string): Promise<RunOutcome | undefined> {
+  async #askForServers(document: vscode.TextDocument): Promise<RunOutcome | undefined> {
+    const text = document.getText();
+    const chat = document.uri;
     const action = nextAction(text);
     if (action.kind === 'reply' || action.kind === 'resume') {
-      const named = readSettings(parseChat(text)).settings.servers ?? [undefined];
-      for (const server of named) {
-        const ask = this.servers.list.askForWorkspaceServers(server, false);
-        await ask.catch((error: unknown) => this.log.warn(String(error)));
-      }
+      const named = readSettings(parseChat(text)).settings.servers;
+      const ask = this.servers.list.askForWorkspaceServers(named, { isNeeded: false, chat });
+      await ask.catch((error: unknown) => this.log.warn(String(error)));
     }
     if (action.kind !== 'runTools') return undefined;
-    for (const server of new Set(action.calls.map((call) => call.server))) {
-      const refused = await this.serverCommands.refused(server);
-      if (refused) return refused;
-    }
-    return undefined;
+    const servers = new Set(action.calls.map((call) => call.server));
+    return this.serverCommands.refused([...servers], chat);
+  }
+
+  /** The name of the model that would answer next, as far as that is known without requests. */
+  #modelOf(document: vscode.TextDocument): string | undefined {
+    const { model, agent } = readSettings(chatOf(document)).settings;
+    // An agent may choose its own model, in a file that is read for the request.
+    return model ?? agent ?? this.#models.configOf(undefined)?.name ?? defaultModel();
   }
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {

@@ -17,6 +17,7 @@ function userSetting<N extends SettingName>(name: N): SettingValue<N> {
 
 export const timeoutMs = () => setting('timeoutSeconds') * 1000;
 export const autoSave = () => setting('autoSave');
+export const nameChats = () => setting('nameChats');
 export const approve = () => userSetting('approve');
 export const userModels = () => userSetting('models');
 export const userServers = () => userSetting('mcpServers');
@@ -48,20 +49,26 @@ export function clientMetadata(): { readonly clientMetadataUrl?: string } {
   return url === '' ? {} : { clientMetadataUrl: url };
 }
 
-export async function writeDefaultModel(name: string): Promise<void> {
+export async function writeDefaultModel(name: string | undefined): Promise<void> {
   await writeUserSetting('defaultModel', name);
+}
+
+export async function writeUserModels(models: unknown): Promise<void> {
+  await writeUserSetting('models', models);
 }
 
 export async function writeUserServer(name: string, entry: unknown): Promise<void> {
   const servers = userServers();
   if (!isObject(servers)) {
     throw new Error(
-      vscode.l10n.t(
-        'The setting filechat.mcpServers is not an object. Put it right first, then add the server.',
-      ),
+      vscode.l10n.t('The setting filechat.mcpServers is not an object. Fix it first, then add the server.'),
     );
   }
-  await writeUserSetting('mcpServers', { ...servers, [name]: entry });
+  await writeUserServers({ ...servers, [name]: entry });
+}
+
+export async function writeUserServers(servers: object): Promise<void> {
+  await writeUserSetting('mcpServers', servers);
 }
 
 async function writeUserSetting(name: string, value: unknown): Promise<void> {

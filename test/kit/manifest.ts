@@ -16,3 +16,19 @@ export function readManifest() {
     return key === undefined ? value : (texts[key] ?? value);
   });
 }
+
+interface SettingsGroup {
+  readonly title: string;
+  readonly order: number;
+  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** The groups of settings, as the settings editor shows them. */
+export function readSettingsGroups(): readonly SettingsGroup[] {
+  return readManifest().contributes.configuration;
+}
+
+/** The schemas of all settings, by their whole names. */
+export function readSettingSchemas(): SettingsGroup['properties'] {
+  return Object.assign({}, ...readSettingsGroups().map(({ properties }) => properties));
+}

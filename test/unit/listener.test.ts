@@ -170,10 +170,12 @@ describe('consent', () => {
     assert.deepEqual([text.includes('# %% tool'), called.length], [false, 0]);
   });
 
-  it('denied from the palette: nothing is written', async () => {
-    const { document, listener } = stage('# %% user\n', { answer: { kind: 'deny' } });
+  it('from the palette is requested for the call in the document, which keeps the answer', async () => {
+    const { document, listener, abouts } = stage('# %% user\n', { answer: { kind: 'deny' } });
     assert.equal((await listener.callTool({ ...REQUEST, arguments: {} })).ok, false);
-    assert.equal(document.text(), '# %% user\n');
+    assert.equal(abouts[0]?.written, '{}\n');
+    const declined = '\n# %% tool a.write c1\n> ⚠ The user declined the call.\n';
+    assert.equal(document.text(), `# %% user\n${CALL('{}', 'c1')}${declined}${NEXT}`);
   });
 });
 
@@ -259,7 +261,7 @@ describe('a chat whose tool does not respond', () => {
     assert.equal(listener.isRunning, true);
     listener.stop();
     assert.equal((await running).ok, false);
-    assert.match(document.text(), /> ⚠ The call was stopped before it answered\./);
+    assert.match(document.text(), /> ⚠ The call was stopped before its result arrived\./);
     assert.deepEqual([called.length, listener.isRunning], [1, false]);
   });
 

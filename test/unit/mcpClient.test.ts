@@ -50,7 +50,7 @@ describe('blocks become parts, one for one', () => {
     ],
     'an unknown block affects only itself': [
       [{ type: 'hologram' }, text('a')],
-      '> ⚠ Block 1 of the result has a type that Filechat does not know: “hologram”.\n\n```\na\n```',
+      '> ⚠ Block 1 of the result has an unknown type: “hologram”.\n\n```\na\n```',
     ],
     'a block that is not an object affects only itself': [
       [null, 7, text('a')],
@@ -67,6 +67,14 @@ describe('blocks become parts, one for one', () => {
     'a link without a name shows its URI': [
       [{ type: 'resource_link', uri: 'x://a' }],
       '> Resource `x://a` at `x://a`',
+    ],
+    'colors of a terminal are removed': [
+      [
+        text(
+          '\u001b[1;31mfailed\u001b[0m at \u001b]8;;file:///a\u0007a.ts\u001b]8;;\u0007\u001b[K\nkept: \u001b',
+        ),
+      ],
+      '```\nfailed at a.ts\nkept: ⟦U+001B⟧\n```',
     ],
     'CRLF becomes LF': [[text('a\r\nb')], '```\na\nb\n```'],
     'blank lines around a text beside an image are removed': [
@@ -85,7 +93,7 @@ describe('blocks become parts, one for one', () => {
     ],
     'structured content that repeats the text is left out': [
       [text('{"a": [1]}')],
-      '```\n{"a": [1]}\n```',
+      '```json\n{"a": [1]}\n```',
       { structuredContent: { a: [1] } },
     ],
     'structured content that wraps the text is left out': [

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../src/chat/format/parse.ts';
-import { readManifest } from '../kit/manifest.ts';
+import { readManifest, readSettingSchemas, readSettingsGroups } from '../kit/manifest.ts';
 
 interface MenuItem {
   readonly command: string;
@@ -36,11 +36,11 @@ const keybindings: readonly Keybinding[] = contributes.keybindings;
 
 /** Commands that are always available. */
 const ALWAYS_THERE =
-  /^(?:newChat|openSample|openWalkthrough|selectModel|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|openServerSettings|copyMcpConfiguration)$/;
+  /^(?:showCall|newChat|openSample|openWalkthrough|selectModel|showMenu|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|openServerSettings|copyMcpConfiguration)$/;
 
 /** Commands that do nothing without trust. Run is not among them, because the context key of trust is set late. */
 const NEEDS_TRUST =
-  /^(?:callTool|readResource|insertPrompt|openResource|addServer|(?:re)?startServer|stopServer|setServerLogLevel|changeInputs|signOut)$/;
+  /^(?:callTool|readResource|insertPrompt|openResource|(?:add|edit|remove)Server|(?:re)?startServer|stopServer|setServerLogLevel|changeInputs|signOut)$/;
 
 const LITTLE_WORDS = /^(?:a|an|the|of|at|in|into|to|with|about|and|or)$/;
 
@@ -78,12 +78,18 @@ describe('the commands in package.json', () => {
     }
   });
 
+  it('are those of the table of commands', () => {
+    const table = read('src/vscode/commands.ts').matchAll(/^ {2}(\w+): \(/gm);
+    const names = [...table].map(([, name]) => `filechat.${name}`);
+    assert.deepEqual([...names, 'filechat.copyMcpConfiguration'].sort(), [...ids].sort());
+  });
+
   it('have one chord each', () => {
     const chords = keybindings.filter(({ key }) => key.startsWith('alt+m '));
     assert.deepEqual(chords.map(({ command }) => command).sort(), [...ids].sort());
     assert.equal(new Set(chords.map(({ key }) => key)).size, chords.length, 'two commands share a key');
     for (const { command, key, mac } of chords) {
-      assert.match(key, /^alt\+m (?:(?:shift\+)?[a-z]|f\d|delete)$/, command);
+      assert.match(key, /^alt\+m (?:(?:shift\+)?[a-z]|f\d|delete|enter|backspace)$/, command);
       // Ctrl+Alt is AltGr on Windows, and Alt alone types a letter on a Mac.
       assert.equal(mac, `ctrl+${key}`, command);
     }
@@ -115,6 +121,55 @@ describe('the commands in package.json', () => {
   });
 });
 
+describe('the settings in package.json', () => {
+  const groups = readSettingsGroups();
+  const schemas = readSettingSchemas();
+
+  it('are in five groups, in this order', () => {
+    const titles = groups.toSorted((one, other) => one.order - other.order).map(({ title }) => title);
+    assert.deepEqual(titles, ['Chat', 'Models', 'Servers', 'Results', 'Privacy']);
+  });
+
+  it('have the order in which they are written', () => {
+    for (const { title, properties } of groups) {
+      const orders = Object.values(properties).map(({ order }) => order);
+      assert.deepEqual(
+        orders,
+        orders.map((_, at) => at + 1),
+        title,
+      );
+    }
+  });
+
+  for (const [name, { markdownDescription, enum: values = [], enumDescriptions = [] }] of Object.entries(
+    schemas,
+  )) {
+    it(`${name} has one sentence, then links to what is related`, () => {
+      const [sentence = '', related = '', ...more] =
+        String(markdownDescription).split(/(?<=\.) (?=Related: )/);
+      assert.deepEqual(more, []);
+      assert.doesNotMatch(sentence, /\. [A-Z]/);
+      assert.match(related, /\]\(command:|`#[\w.]+#`|\]\(https:/);
+      assert.equal((enumDescriptions as unknown[]).length, (values as unknown[]).length);
+      for (const [, other = ''] of related.matchAll(/`#(filechat\.[\w.]+)#`/g)) {
+        assert.ok(schemas[other] !== undefined && other !== name, other);
+      }
+    });
+  }
+
+  it('that start, send or loosen something cannot be set by a workspace that is not trusted', () => {
+    const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
+    const free = Object.keys(schemas).filter((name) => !restrictedConfigurations.includes(name));
+    assert.deepEqual(free.sort(), [
+      'filechat.autoSave',
+      'filechat.nameChats',
+      'filechat.results.maxAssetBytes',
+      'filechat.results.maxInlineChars',
+      'filechat.timeoutSeconds',
+    ]);
+  });
+});
+
 describe('the first steps in package.json', () => {
   const [walkthrough] = contributes.walkthroughs;
   const steps: readonly Step[] = walkthrough.steps;
@@ -130,8 +185,15 @@ describe('the first steps in package.json', () => {
       assert.doesNotMatch(svg, /#[0-9a-f]{3,8}\b|<script|href/i);
       assert.ok(media.altText.length > 20);
       for (const [, command] of description.matchAll(/command:(filechat\.\w+)[)?]/g)) {
-        assert.ok(completionEvents.includes(`onCommand:${command}`), command);
+        // A cancelled command completes nothing where the outcome is a setting.
+        const isSetting = completionEvents.some((event) => event.startsWith('onSettingChanged:'));
+        assert.ok(isSetting || completionEvents.includes(`onCommand:${command}`), command);
       }
+      // Looking at a view is not doing what the step is about.
+      assert.deepEqual(
+        completionEvents.filter((event) => event.startsWith('onView:')),
+        [],
+      );
     });
   }
 });

@@ -16,7 +16,7 @@ function registerWeather(server: McpServer): void {
     {
       title: 'Invent the weather',
       description: 'Returns invented weather as structured content; the text is the same data as JSON.',
-      inputSchema: { city: z.string().min(1).default('Paris').describe('Whose weather to invent.') },
+      inputSchema: { city: z.string().min(1).default('Paris').describe('The city.') },
       outputSchema: {
         city: z.string(),
         celsius: z.number(),
@@ -52,7 +52,7 @@ function registerMeasure(server: McpServer): void {
     {
       title: 'Take measurements',
       description:
-        'Returns a sentence as text, and as structured content the numbers that the sentence leaves out.',
+        'Returns a sentence as text, and structured content with numbers that are not in the sentence.',
       outputSchema: {
         unit: z.string(),
         mean: z.number(),
@@ -76,22 +76,21 @@ function registerOrder(server: McpServer): void {
     'order',
     {
       title: 'Order a cake',
-      description:
-        'Pretends to order a cake. It takes an argument of every kind and returns all of them as JSON.',
+      description: 'Pretends to order a cake. Takes arguments of all types and returns them as JSON.',
       inputSchema: {
-        name: z.string().min(2).describe('Who the cake is for.'),
-        flavour: z.enum(['lemon', 'chocolate', 'carrot']).describe('What it tastes of.'),
-        gift: z.boolean().default(false).describe('Whether to wrap it.'),
-        layers: z.int().min(1).max(7).describe('How many layers it has.'),
-        kilograms: z.number().positive().default(1.5).describe('How heavy it is.'),
+        name: z.string().min(2).describe('The person the cake is for.'),
+        flavour: z.enum(['lemon', 'chocolate', 'carrot']).describe('The flavour.'),
+        gift: z.boolean().default(false).describe('Whether to wrap it as a gift.'),
+        layers: z.int().min(1).max(7).describe('The number of layers.'),
+        kilograms: z.number().positive().default(1.5).describe('The weight in kilograms.'),
         address: z
           .object({
             street: z.string().min(1),
             city: z.string().min(1),
             floor: z.int().optional(),
           })
-          .describe('Where to bring it.'),
-        toppings: z.array(z.string().min(1)).max(5).default([]).describe('What to put on it.'),
+          .describe('The delivery address.'),
+        toppings: z.array(z.string().min(1)).max(5).default([]).describe('Up to five toppings.'),
       },
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },

@@ -55,9 +55,8 @@ export function registerDocumentTools(server: McpServer): void {
   server.registerTool(
     'link',
     {
-      title: 'Point at a table',
-      description:
-        'Returns a link to a table of readings without sending it. Read the resource to get the table.',
+      title: 'Link to a table',
+      description: 'Returns a link to a table of readings. Read the resource to get the table.',
       annotations: HARMLESS,
     },
     () => ({ content: [textBlock('The readings are here:'), linkResource(READINGS)] }),

@@ -5,7 +5,7 @@ import { HARMLESS, textBlock } from '../content.ts';
 import { encodePng } from '../encode/png.ts';
 import { readSampleFile } from '../files.ts';
 import { embedResource, REPORT } from '../resources.ts';
-import { playArpeggio } from './sounds.ts';
+import { playArpeggio } from './audio.ts';
 
 const SALES: Chart = {
   title: 'Sales by quarter',
@@ -19,18 +19,18 @@ export function registerTourTools(server: McpServer): void {
     'tour',
     {
       title: 'Take the tour',
-      description: 'Returns text, an image, a sound and a PDF in one result, in this order.',
+      description: 'Returns text, an image, audio and a PDF in one result, in this order.',
       annotations: HARMLESS,
     },
     async () => ({
       content: [
-        textBlock('One result can hold many things. First an image, drawn a moment ago:'),
+        textBlock('One result can contain several files. First an image, a chart of the sales:'),
         await toImageContent(encodePng(drawChart(SALES)), 'image/png'),
-        textBlock('Then a sound, a chord in C major:'),
+        textBlock('Then audio, a chord in C major:'),
         await toAudioContent(playArpeggio('C4', 1.2), 'audio/wav'),
-        textBlock('And a document, the report that the chart belongs to:'),
+        textBlock('And a document, the report with the same figures:'),
         embedResource(REPORT),
-        textBlock('Each of them is now a file beside this chat.'),
+        textBlock('Each of them is now a file in cmdassets/ beside this chat.'),
       ],
     }),
   );

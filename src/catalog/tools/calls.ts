@@ -20,10 +20,10 @@ import { listOutput, listText, readOutput, readText, searchText, textPart, windo
 
 /** Added to the descriptions of the assets server, because here the calling chat is known. */
 const IN_CHATS = {
-  list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
+  list_assets: `Without chat, lists the assets of this chat; with chat "*", all assets. Pass asset:NAME as an argument to give a file to a tool.`,
   read_asset:
-    'An image or audio of this chat is linked, and shown to you if you accept it. Other files that are not text come as hexadecimal digits.',
-  search_chats: 'Without chat, in all chats but this one.',
+    'An image or audio of this chat is linked, and shown to you if you accept it. Other files that are not text are returned as hexadecimal digits.',
+  search_chats: 'Without chat, searches all chats except this one.',
 } as const;
 
 type BuiltInTool = keyof typeof IN_CHATS;
@@ -148,7 +148,7 @@ async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<read
   });
 }
 
-const COMMENTS_LEFT_OUT = 'Its comments are left out.';
+const COMMENTS_LEFT_OUT = 'Its comments are omitted.';
 
 function whichChat(chat: ChatId): { readonly chat?: ChatId } {
   return chat === '*' ? {} : { chat };

@@ -163,7 +163,7 @@ export class ChatFiles {
 }
 
 const THIS_CHAT = 'this chat';
-const NO_FOLDER = 'No folder is open, so there are no other chats to look into.';
+const NO_FOLDER = 'No folder is open, so there are no other chats to read.';
 const HOW = 'ask with chat: "*" for those of all chats.';
 
 const STATS_AT_ONCE = 64;

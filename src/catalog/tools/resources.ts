@@ -15,7 +15,7 @@ export type ResourceHost = Pick<ServerHost, 'states' | 'listResources' | 'readRe
 export interface ResourceAccess {
   readonly host: ResourceHost;
   /** Asks the user for a server that may not be started yet. Resolves to the reason if it may not be used. */
-  readonly refusal?: ((server: string) => Promise<string | undefined>) | undefined;
+  readonly refusal?: ((server: string, chat: string | undefined) => Promise<string | undefined>) | undefined;
 }
 
 const MAX_URI_CHARS = 8 * 1024;
@@ -39,12 +39,12 @@ const SPECS = {
     description:
       'Reads a resource that list_resources or the result of a tool names. Text is shown to you; files are saved beside the chat.',
     input: input({
-      server: text('server', 'The server that has it, such as that of the tool that named it.'),
+      server: text('server', 'The server of the resource, for example the server of the tool that named it.'),
       uri: text('uri', 'Its address, or a template such as docs://{name} with arguments.', MAX_URI_CHARS),
       arguments: z
         .object({}, { error: 'arguments must be an object' })
         .catchall(
-          z.union([z.string(), z.number(), z.boolean()], { error: 'arguments must hold plain values' }),
+          z.union([z.string(), z.number(), z.boolean()], { error: 'arguments must contain plain values' }),
         )
         .describe('Values for the template.')
         .optional(),
@@ -91,12 +91,12 @@ async function read(args: unknown, access: ResourceAccess, options: ToolCallOpti
 async function checkServer(
   server: string,
   { refusal }: ResourceAccess,
-  { mayUse }: ToolCallOptions,
+  { mayUse, chat }: ToolCallOptions,
 ): Promise<void> {
   if (mayUse?.(server) === false) {
     throw new CatalogRefusal(`This chat does not allow the server “${server}”.`);
   }
-  const reason = await refusal?.(server);
+  const reason = await refusal?.(server, chat);
   if (reason !== undefined) throw new CatalogRefusal(reason);
 }
 

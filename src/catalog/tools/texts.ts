@@ -3,7 +3,7 @@ import { defined } from '../../base/json.ts';
 import { visibleLine } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
-import { normalizeLines } from '../../result/blocks.ts';
+import { cleanText } from '../../result/blocks.ts';
 import { findBase64Runs } from '../../result/findBase64.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/modelView.ts';
 import type { FileContents } from '../contents.ts';
@@ -44,7 +44,7 @@ export function readText(window: ReadOutput): string {
   if (byteCount === 0) return `Nothing is at byte ${start} of ${name}: it ends there.`;
   const which =
     byteCount === totalBytes ? `All of ${name}.` : `Bytes ${start} to ${start + byteCount - 1} of ${name}.`;
-  return nextStart === undefined ? which : `${which} There is more: read on with start ${nextStart}.`;
+  return nextStart === undefined ? which : `${which} There is more: continue with start ${nextStart}.`;
 }
 
 export function searchText({ hits, more }: SearchOutput): string {
@@ -128,7 +128,7 @@ export async function windowParts(shown: ShownWindow): Promise<readonly ResultPa
   if (asset) return [textPart(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset }];
   if (isForeign) return [textPart(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN}`)];
   if (body.kind === 'text') {
-    const { kept, isCut } = await withoutBase64(normalizeLines(body.text));
+    const { kept, isCut } = await withoutBase64(cleanText(body.text));
     const said = isCut ? `${about} ${BASE64_LEFT_OUT}` : about;
     return [textPart(said), { kind: 'text', text: kept, source: { uri: reference, mimeType } }];
   }
@@ -138,8 +138,8 @@ export async function windowParts(shown: ShownWindow): Promise<readonly ResultPa
 }
 
 const FOREIGN =
-  'This file is in another folder, so it cannot be shown here. With as: "bytes" you get its bytes.';
-const BASE64_LEFT_OUT = 'Base64 in it is left out. With as: "bytes" you get it all as bytes.';
+  'This file is in another folder, so it cannot be shown here. Use as: "bytes" to get its bytes.';
+const BASE64_LEFT_OUT = 'Base64 in it is omitted. Use as: "bytes" to get all bytes.';
 
 function handOver(reference: string): string {
   return `To give the file to a tool, write ${reference} as the argument.`;

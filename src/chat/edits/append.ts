@@ -47,10 +47,19 @@ export function fillToolResult(text: string, call: NamedCall, body: string): Tex
   const chat = parseChat(text);
   const turn = `${renderMarker('tool', renderCallName(call))}\n${body}\n`;
   const place = placeForResult(chat.turns, call);
+  const empty = place && emptyToolTurn(text, chat.turns, place.callEnd);
+  if (empty)
+    return { start: empty.start, end: empty.end, text: empty.end < text.length ? `${turn}\n` : turn };
   if (!chat.endsInFence || (place && place.turnEnd < text.length)) {
     return insertLines(text, place?.turnEnd ?? text.length, turn);
   }
   return insertAboveOpenCode(chat.turns, turn, place?.callEnd);
+}
+
+/** The empty turn with which chat.md asks for the result of the call before it. */
+function emptyToolTurn(text: string, turns: readonly Turn[], callEnd: number): Turn | undefined {
+  const caller = turns.findIndex(({ start, end }) => start < callEnd && callEnd <= end);
+  return answersTo(turns, caller).find((turn) => turn.markerText === '' && isEmptyTurn(text, turn));
 }
 
 /** Adds an empty user turn unless the file ends with a user turn. */

@@ -10,6 +10,9 @@ export interface Fence {
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>`~]))*)([ \t]*)(`{3,}|~{3,})(.*)$/;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
+/** The info string of calls in chat.md. Filechat names the tool there, and escapes such lines of models. */
+export const UNNAMED_CALL = 'tool_call';
+
 /** The start, at column 0, of every note that Filechat writes into a reply. */
 export const NOTE_START = '<!-- filechat:';
 
@@ -31,9 +34,10 @@ export class FenceReader {
     return this.#fence;
   }
 
-  /** True if a line `# %% user` would be code. */
+  /** True if a line `# %% user` would be code. It ends a call of chat.md, which broke off there. */
   get hidesMarkers(): boolean {
-    return this.#fence !== undefined && !this.#fence.contained;
+    if (this.#fence === undefined || this.#fence.contained) return false;
+    return !this.#isReply || this.#fence.info !== UNNAMED_CALL;
   }
 
   get inComment(): boolean {

@@ -1,6 +1,9 @@
-import { eachLine, type Line } from '../../base/lines.ts';
-import { renderCallName, type WrittenCall } from './calls.ts';
+import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import type { ToolName } from '../../ports/tools.ts';
+import { renderCallName, renderToolName, type WrittenCall } from './calls.ts';
 import { type ChatProblem, readMarker, type Turn } from './chat.ts';
+import { decodePercent } from './escape.ts';
 import type { Fence } from './fence.ts';
 
 /** The XML calls and results of chat.md. They are read, never written; model output is escaped. */
@@ -21,7 +24,7 @@ export interface XmlCall {
 }
 
 /** The server of calls that name none, as early versions of chat.md wrote them. */
-const NO_SERVER = '_';
+export const NO_SERVER = '_';
 const OPENING = { tool_call: /^[ \t]*<tool_call>/, tool_result: /^[ \t]*<tool_result>/ };
 
 export interface OpenFence {
@@ -163,12 +166,58 @@ function readText(written: string): string {
   return text.indexOf('\n') === text.length - 1 ? text.slice(0, -1) : text;
 }
 
-export function readChatMdResult(body: string): string | undefined {
+function resultText(body: string): string | undefined {
   const start = body.indexOf('<tool_result>');
   const end = body.lastIndexOf('</tool_result>');
   if (start < 0 || end < start || !/^\s*(?:`{3,}[\w-]*\s*)?$/.test(body.slice(0, start))) return undefined;
   const inside = body.slice(start + '<tool_result>'.length, end);
   return inside.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
+}
+
+const TOOL_NAME = /<tool_name>\s*/g;
+
+/** Names the server of the first pending call of chat.md that names none, if `find` knows its tool. */
+export function nameServer(
+  text: string,
+  pending: readonly WrittenCall[],
+  find: (tool: string) => ToolName | undefined,
+): TextEdit | undefined {
+  for (const call of pending) {
+    const found = call.server === NO_SERVER ? find(call.tool) : undefined;
+    TOOL_NAME.lastIndex = call.start;
+    if (!found || !TOOL_NAME.test(text) || TOOL_NAME.lastIndex > call.end) continue;
+    const start = TOOL_NAME.lastIndex;
+    return { start, end: start + call.tool.length, text: renderToolName(found) };
+  }
+  return undefined;
+}
+
+/** A part of a result: text, or the file that chat.md stored in its place. */
+export type ChatMdPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image' | 'file'; readonly path: string; readonly written: string };
+
+/** An image anywhere, or a link on its own line. */
+const STORED = /!\[[^\]\n]*\]\(([^()\s]+)\)|^[ \t]*\[[^\]\n]*\]\(([^()\s]+)\)[ \t]*$/gm;
+
+/** Undefined if the body is not a result of chat.md. */
+export function readChatMdResult(body: string): readonly ChatMdPiece[] | undefined {
+  const text = resultText(body);
+  if (text === undefined) return undefined;
+  const pieces: ChatMdPiece[] = [];
+  const addText = (piece: string) => {
+    const words = trimBlankLines(piece);
+    if (words.trim() !== '') pieces.push({ kind: 'text', text: words });
+  };
+  let from = 0;
+  for (const { 0: written, 1: image, 2: file, index } of text.matchAll(STORED)) {
+    addText(text.slice(from, index));
+    const kind = image === undefined ? 'file' : 'image';
+    pieces.push({ kind, path: decodePercent(image ?? file ?? ''), written: written.trim() });
+    from = index + written.length;
+  }
+  addText(text.slice(from));
+  return pieces;
 }
 
 /**
@@ -188,9 +237,10 @@ export function resolveXmlCalls(
     let hasResultTurn = false;
     for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
       const result = turns[next];
-      // The marker of a chat.md tool turn does not name its call.
+      // The marker of a chat.md tool turn does not name its call. Filechat puts its own in place of an empty one.
+      const isOwn = xmlCalls.some(({ call }) => renderCallName(call) === result?.markerText);
+      hasResultTurn ||= isOwn || result?.markerText === '';
       if (result?.markerText !== '') continue;
-      hasResultTurn = true;
       if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);
     }
     const counted = xmlCalls.filter((each) => hasResultTurn || !each.needsResultTurn);

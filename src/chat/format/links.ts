@@ -6,6 +6,8 @@ import type { Region } from './textEdit.ts';
 interface FoundLink {
   /** As written, without escapes. */
   readonly target: string;
+  /** As written. */
+  readonly label: string;
   readonly isImage: boolean;
   readonly offset: number;
   readonly end: number;
@@ -26,11 +28,14 @@ export function findLinks(body: string): readonly (FoundLink & { readonly local:
   );
 }
 
+interface LocalLink extends Region, Pick<FoundLink, 'target' | 'label' | 'isImage'> {}
+
 /** The decoded paths of the local files that a turn links to, in order and without duplicates. */
-export function localLinks(body: string): readonly (Region & { readonly target: string })[] {
-  const links = new Map<string, Region & { readonly target: string }>();
-  for (const { local, offset, end } of findLinks(body)) {
-    if (local !== undefined && !links.has(local)) links.set(local, { target: local, start: offset, end });
+export function localLinks(body: string): readonly LocalLink[] {
+  const links = new Map<string, LocalLink>();
+  for (const { local, offset, end, label, isImage } of findLinks(body)) {
+    if (local === undefined || links.has(local)) continue;
+    links.set(local, { target: local, start: offset, end, label, isImage });
   }
   return [...links.values()];
 }
@@ -153,7 +158,7 @@ class LinkScanner {
     if (!destination) return at + 1;
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
     const { target, end } = destination;
-    this.#found.push({ target, isImage: bracket.isImage, offset, end });
+    this.#found.push({ target, label, isImage: bracket.isImage, offset, end });
     // A link cannot contain a link, so the open brackets around it are text. Images can be in a link.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
     return end;

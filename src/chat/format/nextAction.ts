@@ -29,6 +29,13 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
 }
 
+/** Whether a run leads to a request to a model. A call that the user has written is not followed by a reply. */
+export function needsModel(text: string, chat: Chat = parseChat(text)): boolean {
+  const { kind } = nextAction(text, chat);
+  if (kind !== 'runTools') return kind !== 'wait';
+  return chat.turns[lastSpeaker(text, chat.turns)]?.role === 'assistant';
+}
+
 /** The last reply, if it is incomplete. It can be resumed even if the user has written below it. */
 export function interruptedReply(turns: readonly Turn[]): Turn | undefined {
   const last = turns.findLast(({ role }) => role === 'assistant');

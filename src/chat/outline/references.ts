@@ -83,6 +83,9 @@ export interface AssetUse {
   readonly offset: number;
   readonly turn: number;
   readonly tool?: string;
+  /** The label of a link, as written. */
+  readonly label?: string;
+  readonly isImage?: boolean;
 }
 
 const ASSET_FOLDER = 'cmdassets';
@@ -98,7 +101,13 @@ function usesOfTurn(text: string, turn: Turn, number: number): readonly AssetUse
   const about = { turn: number, ...toolOf(turn) };
   const at = (offset: number) => turn.bodyStart + offset;
   const linked = body.includes(ASSET_FOLDER)
-    ? localLinks(body).map(({ target, start }) => ({ path: target, offset: at(start), ...about }))
+    ? localLinks(body).map(({ target, start, label, isImage }) => ({
+        path: target,
+        offset: at(start),
+        label,
+        isImage,
+        ...about,
+      }))
     : [];
   const referred = body.includes('asset:')
     ? [...body.matchAll(REFERENCE)].map(({ 1: name = '', index }) => ({

@@ -10,11 +10,11 @@ const MAX_TITLE_CHARS = 60;
 const MAX_LINE_CHARS = 1000;
 
 /** A title from the user's first message; `undefined` if there is no text. */
-export function titleFor(text: string): string | undefined {
+export function titleFor(text: string, maxChars = MAX_TITLE_CHARS): string | undefined {
   for (const turn of parseChat(text).turns) {
     if (turn.role !== 'user') continue;
     const body = withoutComments(turnBody(text, turn));
-    const title = firstWords(textAfterQuote(body)) ?? firstWords(body);
+    const title = firstWords(textAfterQuote(body), maxChars) ?? firstWords(body, maxChars);
     if (title !== undefined) return title;
   }
   return undefined;
@@ -87,7 +87,7 @@ export function summarizeChat(text: string): ChatSummary {
   return { ...(model && { model }), turns: chat.turns.length, assets: new Set(links).size };
 }
 
-/** A typed name without the chat extension. A save dialog may have added a part of it, or another one. */
+/** A typed name without the chat extension. A save dialog may have added a part of it, or all of it once more. */
 export function chatStem(typed: string): string {
-  return typed.replace(/(?<=.)(?:\.chat)?(?:\.md)?$/i, '');
+  return typed.replace(/(?<=.)(?:\.chat|\.md)+$/i, '');
 }

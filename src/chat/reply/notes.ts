@@ -49,12 +49,29 @@ export function readCut(line: string): Cut | undefined {
 export function renderCut(cut: Cut): string {
   if (cut.kind === 'writing') return `${NOTE_START}writing ${cut.id} -->`;
   // A reason may come from a server: keep it on one line, inside the comment.
-  const reason = cut.reason
+  const reason = harmless(cut.reason);
+  return `${NOTE_START}interrupted ${cut.inCode ? 'code: ' : ''}${reason || 'stopped'} -->`;
+}
+
+const MAX_REPAIRS = 10;
+
+/** Says below a call that its arguments were changed. Names of arguments come from models and servers. */
+export function renderRepairs(repairs: readonly string[]): string {
+  const more = repairs.length > MAX_REPAIRS ? [`${repairs.length - MAX_REPAIRS} more`] : [];
+  const shown = [...repairs.slice(0, MAX_REPAIRS), ...more].map(harmless).join('; ');
+  return `${NOTE_START}repaired ${shown} -->`;
+}
+
+/** One line that cannot end the comment. */
+function harmless(text: string): string {
+  return text
     .replace(/[^\p{L}\p{N}\p{P} ]|-{2,}|[<>]/gu, ' ')
     .replace(/ +/g, ' ')
-    .trim();
-  return `${NOTE_START}interrupted ${cut.inCode ? 'code: ' : ''}${reason.slice(0, 200) || 'stopped'} -->`;
+    .trim()
+    .slice(0, MAX_NOTE_CHARS);
 }
+
+const MAX_NOTE_CHARS = 200;
 
 /** Metadata that a provider needs back with a part, in a comment below the part. */
 export interface MetadataNote {

@@ -61,6 +61,21 @@ export function appendToReply(
   return insertion(at, cursor.isFirst && addition !== '' ? `${addition}\n` : addition);
 }
 
+/** Replaces what was appended last. Not possible if the user has changed it. */
+export function replaceInReply(
+  text: string,
+  id: string,
+  { before, after }: { readonly before: string; readonly after: string },
+  parse: ParseChat = parseChat,
+): TextEdit | undefined {
+  const cursor = findCursor(text, id, parse);
+  if (!cursor) return undefined;
+  const written = text.includes('\r\n') ? before.replaceAll('\n', '\r\n') : before;
+  const end = beforeLineBreak(text, cursor.lineStart);
+  const start = Math.max(0, end - written.length);
+  return text.slice(start, end) === written ? { start, end, text: after } : undefined;
+}
+
 export type ReplyOutcome =
   | { readonly kind: 'whole' }
   | { readonly kind: 'interrupted'; readonly reason: string; readonly closeFence?: string };

@@ -3,7 +3,7 @@ import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import type { WrittenCall } from '../format/calls.ts';
 import { renderMarker, type Turn } from '../format/chat.ts';
-import { FenceReader } from '../format/fence.ts';
+import { FenceReader, UNNAMED_CALL } from '../format/fence.ts';
 import { parseChat } from '../format/parse.ts';
 import { checksum, readReasoning, readReplyText } from './escape.ts';
 import {
@@ -82,9 +82,14 @@ function addMetadata(parts: ReplyPart[], { of, metadata }: MetadataNote, goesOn:
   parts[parts.length - 1] = merged.kind === 'reasoning' ? { ...merged, intact: isIntact } : merged;
 }
 
+interface TextPiece {
+  readonly kind: 'text';
+  readonly lines: string[];
+}
+
 /** Consecutive lines of a reply, as in the file. */
 export type ReplyPiece =
-  | { readonly kind: 'text'; readonly lines: string[] }
+  | TextPiece
   /** `closed` is false if the turn was cut inside the fence. */
   | { readonly kind: 'reasoning'; readonly lines: string[]; closed: boolean }
   | { readonly kind: 'metadata'; readonly note: MetadataNote }
@@ -100,6 +105,8 @@ export function splitReply(
   /** The open reasoning, or a partial call, which is dropped. */
   let own: Extract<ReplyPiece, { kind: 'reasoning' }> | undefined;
   let call = 0;
+  /** A call of chat.md that cannot be read. If it has no end, it broke off and is dropped. */
+  let unread: TextPiece | undefined;
   for (const { text: line, start } of eachLine(body)) {
     while ((calls[call]?.end ?? Number.POSITIVE_INFINITY) <= start) call += 1;
     const current = calls[call];
@@ -108,7 +115,7 @@ export function splitReply(
       own = undefined;
       fences.reset();
       if (!isInCall) pieces.push({ kind: 'text', lines: [] });
-      else if (start === current.start) pieces.push({ kind: 'call', call: current });
+      else if (start === current.start) addCall(pieces, current, line);
       continue;
     }
     const state = fences.step(line);
@@ -120,9 +127,31 @@ export function splitReply(
     else if (info === REASONING_INFO || info === 'tool_call_partial') {
       own = { kind: 'reasoning', lines: [], closed: false };
       if (info === REASONING_INFO) pieces.push(own);
-    } else addLine(pieces, line, state === 'outside');
+    } else {
+      if (info === UNNAMED_CALL && fences.open?.info === UNNAMED_CALL) unread = beginText(pieces);
+      addLine(pieces, line, state === 'outside');
+      if (unread && state === 'closed') unread = undefined;
+    }
   }
-  return pieces;
+  return unread ? pieces.filter((piece) => piece !== unread) : pieces;
+}
+
+function beginText(pieces: ReplyPiece[]): TextPiece {
+  const piece: TextPiece = { kind: 'text', lines: [] };
+  pieces.push(piece);
+  return piece;
+}
+
+function addCall(pieces: ReplyPiece[], call: WrittenCall, firstLine: string): void {
+  if (/^[ \t]*<tool_call>/.test(firstLine)) dropGluedFence(pieces.at(-1));
+  pieces.push({ kind: 'call', call });
+}
+
+/** Some models began the fence of a call at the end of a sentence. */
+function dropGluedFence(piece: ReplyPiece | undefined): void {
+  const last = piece?.kind === 'text' ? piece.lines.pop() : undefined;
+  if (last !== undefined && piece?.kind === 'text')
+    piece.lines.push(last.replace(/([^`])`{3,}[\w-]*[ \t]*$/, '$1'));
 }
 
 function addLine(pieces: ReplyPiece[], line: string, mayBeNote: boolean): void {

@@ -3,7 +3,7 @@ import { type NamedCall, parseArguments, renderCall, renderCallName } from '../f
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escape.ts';
-import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata } from './notes.ts';
+import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata, renderRepairs } from './notes.ts';
 import type { PartialReply } from './place.ts';
 
 /**
@@ -159,7 +159,8 @@ export class ReplyRenderer {
     const block = args.ok
       ? renderCall({ ...name, arguments: args.value }).replace(INVISIBLE, escapeUnits)
       : renderRaw(event.argumentsText, `tool_call ${renderCallName(name)}`);
-    return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
+    const metadata = event.metadata ? `\n${renderMetadata({ metadata: event.metadata })}` : '';
+    return `${block}${metadata}${event.repairs ? `\n${renderRepairs(event.repairs)}` : ''}`;
   }
 
   #renderPartialCalls(): string {

@@ -3,7 +3,15 @@ import { parseArguments } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
 import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';
-import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
+import type {
+  Asset,
+  AssetPart,
+  DataPart,
+  ResultPart,
+  Spills,
+  TextPart,
+  ToolResult,
+} from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { originalStrings } from '../../result/findBytes.ts';
@@ -32,15 +40,16 @@ export async function resultForApp(
   const content: unknown[] = [];
   let left = MAX_RESULT_BYTES;
   // In sequence, so that the first files use up the limit.
+  const structured = structuredPart(parts);
   for (const part of parts) {
-    if (part.kind === 'data') continue;
+    if (part === structured && parts.some((each) => each !== part && hasText(each))) continue;
     const file = part.kind === 'asset' ? await readAsset(part.asset, left) : undefined;
     left -= file?.bytes.length ?? 0;
     const block = part.kind === 'asset' ? assetBlock(part, file) : blockOf(part);
     if (block) content.push(part.audience ? { ...block, annotations: { audience: [part.audience] } } : block);
   }
-  const structured = structuredContent(parts);
-  return { content, ...(structured ? { structuredContent: structured } : {}), isError };
+  const value = structured && readObject(structured.kind === 'data' ? structured.json : structured.text);
+  return { content, ...(value ? { structuredContent: value } : {}), isError };
 }
 
 /**
@@ -54,8 +63,10 @@ export async function restoreForApp(result: unknown, spills: Spills): Promise<un
 
 type ContentBlock = Readonly<Record<string, unknown>>;
 
-function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): ContentBlock {
+function blockOf(part: Exclude<ResultPart, { kind: 'asset' }>): ContentBlock {
   switch (part.kind) {
+    case 'data':
+      return { type: 'text', text: part.json };
     case 'text':
       return part.source
         ? { type: 'resource', resource: { ...part.source, text: part.text } }
@@ -82,12 +93,17 @@ function assetBlock({ asset, preview }: AssetPart, file: AssetForApp | undefined
   return { type: 'resource', resource: { uri, mimeType, blob: data } };
 }
 
-function structuredContent(parts: readonly ResultPart[]): Readonly<Record<string, unknown>> | undefined {
+/** The part with the structured content. JSON that is the only text may be both. */
+function structuredPart(parts: readonly ResultPart[]): DataPart | TextPart | undefined {
   const data = parts.findLast((part) => part.kind === 'data');
-  if (data) return readObject(data.json);
+  if (data) return data;
   const texts = parts.filter((part) => part.kind === 'text' && !part.source);
   const [only] = texts;
-  return texts.length === 1 && only?.kind === 'text' ? readObject(only.text) : undefined;
+  return texts.length === 1 && only?.kind === 'text' ? only : undefined;
+}
+
+function hasText(part: ResultPart): boolean {
+  return part.kind === 'data' || (part.kind === 'text' && !part.source);
 }
 
 function readObject(json: string): Readonly<Record<string, unknown>> | undefined {

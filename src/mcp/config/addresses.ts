@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { hostOf, isLoopback } from '../../base/addresses.ts';
 
 /**
  * Why a URL from a server must not be opened or fetched, as the end of a sentence. Refuses other schemes, plain http
@@ -37,20 +38,6 @@ const FORBIDDEN_ADDRESSES = blockList([
   ['0.0.0.0', 8],
   ['::', 128],
 ]);
-
-const LOOPBACK_ADDRESSES = blockList([
-  ['127.0.0.0', 8],
-  ['::1', 128],
-]);
-
-export function isLoopback(url: URL): boolean {
-  const host = hostOf(url);
-  return host === 'localhost' || host.endsWith('.localhost') || listContains(LOOPBACK_ADDRESSES, host);
-}
-
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
-}
 
 function listContains(list: BlockList, host: string): boolean {
   const version = isIP(host);

@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
-import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { field, isObject } from '../../base/json.ts';
 import { describeServer } from './fingerprint.ts';
-import { addressOf, findKind, readServers } from './servers.ts';
-import { looksSecret, type ServerConfig, serverIdProblem } from './types.ts';
+import { readServers } from './servers.ts';
+import { looksSecret, type ServerConfig } from './types.ts';
 
 export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';
 
@@ -31,92 +31,6 @@ export function importSources({ platform, home, appData }: Machine): readonly Im
     { app: 'Claude Code', path: join(home, '.claude.json') },
     { app: 'VS Code', path: join(support, 'Code', 'User', 'mcp.json') },
   ];
-}
-
-/** Reads the servers of another app's file as entries of our setting. Each invalid entry becomes a problem. */
-export function readImport(text: string): {
-  readonly servers: Readonly<Record<string, ServerEntry>>;
-  readonly problems: readonly string[];
-} {
-  let json: unknown;
-  try {
-    json = parseJsonWithComments(text);
-  } catch (error) {
-    return { servers: {}, problems: [`The file is not JSON: ${(error as Error).message}.`] };
-  }
-  const servers = new Map<string, ServerEntry>();
-  const problems: string[] = [];
-  for (const [given, item] of serverEntries(json)) {
-    const name = chooseName(given, servers);
-    const entry = isObject(item) ? translate(name, item) : item;
-    const read = readServers({ [name]: entry }, 'asWritten');
-    if (isObject(entry) && read.servers.has(name)) servers.set(name, entry);
-    problems.push(...read.problems);
-  }
-  return { servers: Object.fromEntries(servers), problems };
-}
-
-/** The servers of the user, and those that Claude Code stores per project. */
-function serverEntries(json: unknown): readonly (readonly [string, unknown])[] {
-  const own = field(json, 'mcpServers') ?? field(json, 'servers');
-  const projects = field(json, 'projects');
-  const folders = isObject(projects) ? Object.values(projects) : [];
-  return [own, ...folders.map((folder) => field(folder, 'mcpServers'))].flatMap((servers) =>
-    isObject(servers) ? Object.entries(servers) : [],
-  );
-}
-
-function chooseName(given: string, taken: ReadonlyMap<string, unknown>): string {
-  const plain = given.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '') || 'server';
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? plain : `${plain}-${number}`;
-    if (!taken.has(name) && serverIdProblem(name) === undefined) return name;
-  }
-}
-
-/** The known fields under our names, without `disabled`: importing a server enables it. */
-function translate(name: string, entry: ServerEntry): ServerEntry {
-  const { command, args, env, cwd, envFile, headers } = entry;
-  const given = { ...entry, type: entry['type'] ?? entry['transport'] };
-  const address = addressOf(entry);
-  const isRemote = findKind(given) !== 'stdio' && (given.type ?? address) !== undefined;
-  const fields: ServerEntry = isRemote
-    ? { type: remoteType(given, address), url: address, headers, oauth: readAuth(entry) }
-    : { command, args, env, cwd, envFile };
-  return Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, value]) => value !== undefined && value !== null)
-      .map(([key, value]) => [key, mapValues(value, (text) => translateVariables(name, text))]),
-  );
-}
-
-/** An unknown type is kept, so that `readServers` reports it. */
-function remoteType(entry: ServerEntry, address: unknown): unknown {
-  if (entry['type'] !== undefined) return findKind(entry) ?? entry['type'];
-  return typeof address === 'string' && /\/sse\/?(?:[?#]|$)/.test(address) ? 'sse' : 'http';
-}
-
-/** Cursor calls it `auth`, with other field names. */
-function readAuth({ oauth, auth }: ServerEntry): unknown {
-  if (oauth !== undefined || !isObject(auth)) return oauth;
-  const { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, scopes } = auth;
-  return defined({ clientId, clientSecret, scopes });
-}
-
-/** Other apps write environment variables as `${NAME}`. Input ids are made unique per server. */
-function translateVariables(server: string, text: string): string {
-  return text
-    .replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, variable: string) =>
-      ['workspaceFolder', 'userHome', 'pathSeparator'].includes(variable) ? whole : `\${env:${variable}}`,
-    )
-    .replace(/\$\{input:([^}]+)\}/g, (_whole, id: string) => `\${input:${inputId(server, id)}}`);
-}
-
-function mapValues(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
-  if (Array.isArray(value)) return value.map((item: unknown) => mapValues(item, map));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapValues(item, map)]));
 }
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -150,7 +64,8 @@ export function inputId(server: string, name: string): string {
 
 /**
  * Replaces each secret of an entry by `${input:ID}`, because people share their settings files. Returns the secrets
- * by input id.
+ * by input id. Placeholders of a README, such as `<your-token>`, become inputs without a value, which the user is
+ * asked for when the server starts.
  */
 export function extractSecrets(
   server: string,
@@ -159,8 +74,10 @@ export function extractSecrets(
   const secrets = new Map<string, string>();
   const replace = (name: string, value: unknown): unknown => {
     const isLiteral = typeof value === 'string' && value !== '' && !value.includes('${');
-    if (!isLiteral || name.includes('}') || !looksSecret(name, value)) return value;
+    if (!isLiteral || name.includes('}')) return value;
     const id = inputId(server, name);
+    if (isPlaceholder(value)) return value.replace(PLACEHOLDER, `\${input:${id}}`);
+    if (!looksSecret(name, value)) return value;
     secrets.set(id, value);
     return `\${input:${id}}`;
   };
@@ -172,46 +89,11 @@ export function extractSecrets(
   return { entry: { ...entry, ...Object.fromEntries(replaced) }, secrets };
 }
 
-const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
+/** What READMEs write in place of a secret, also behind `Bearer`. */
+const PLACEHOLDER =
+  /(?:<[^<>]+>|\[[A-Za-z][^[\]]*\]|\{\{[^{}]+\}\}|\.\.\.|…|(?:[a-z]+[-_])*x{4,}|your[-_ ][\w -]*|[\w-]*[-_]here|replace[-_ ]?me|change[-_ ]?me)$/i;
 
-/**
- * Splits a command line into program and arguments. There is no shell: only quotes are special. A backslash escapes
- * only a double quote (`\"`) or a backslash before one (`\\"`), so that Windows paths need no escaping.
- */
-export function splitCommand(
-  line: string,
-):
-  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
-  | { readonly kind: 'problem'; readonly message: string } {
-  const words: string[] = [];
-  let word: string | undefined;
-  let open: string | undefined;
-  for (const [piece] of line.matchAll(PIECE)) {
-    const last = piece.at(-1) ?? '';
-    const isOther = open !== undefined && last !== open;
-    if (open === undefined && piece.trim() === '') {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else if (isOther || (last !== '"' && last !== "'")) {
-      word = `${word ?? ''}${piece}`;
-    } else {
-      const { text, isQuote } = readQuote(piece);
-      word = `${word ?? ''}${text}`;
-      if (isQuote) open = open === undefined ? last : undefined;
-    }
-  }
-  if (open !== undefined) return { kind: 'problem', message: `The quote (${open}) is not closed.` };
-  if (word !== undefined) words.push(word);
-  const [command, ...args] = words;
-  return command
-    ? { kind: 'command', command, args }
-    : { kind: 'problem', message: 'Enter the program first, then its arguments.' };
-}
-
-/** Reads backslashes followed by a quote. `isQuote` is false when the quote is escaped. */
-function readQuote(piece: string): { readonly text: string; readonly isQuote: boolean } {
-  const backslashes = piece.slice(0, -1);
-  if (piece.endsWith("'")) return { text: backslashes, isQuote: true };
-  const half = backslashes.slice(0, Math.floor(backslashes.length / 2));
-  return backslashes.length % 2 === 0 ? { text: half, isQuote: true } : { text: `${half}"`, isQuote: false };
+function isPlaceholder(value: string): boolean {
+  const [, last = value] = /^(?:Bearer|Token|Basic)\s+(.*)$/i.exec(value) ?? [];
+  return PLACEHOLDER.exec(last)?.index === 0;
 }

@@ -40,7 +40,7 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
       written.set(name, { ...template, ...(fromEnvironment && { fromEnvironment }) });
       servers.set(name, config);
     } catch (error) {
-      problems.push(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
+      problems.push(`MCP server ${JSON.stringify(name)} is ignored: ${(error as Error).message}.`);
     }
   }
   return { servers, written, problems };
@@ -197,7 +197,7 @@ function checkVariables(text: string): string {
   for (const [whole, name = ''] of text.matchAll(VARIABLE)) {
     if (isKnown(name)) continue;
     throw new Error(
-      `it uses ${whole}; only \${workspaceFolder}, \${userHome}, \${pathSeparator}, \${env:NAME} and \${input:ID} are known here`,
+      `it uses ${whole}; only \${workspaceFolder}, \${userHome}, \${pathSeparator}, \${env:NAME} and \${input:ID} are supported`,
     );
   }
   return text;

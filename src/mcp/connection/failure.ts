@@ -13,7 +13,7 @@ export function explainFailure(error: unknown, config: ServerConfig, timeoutMs: 
 
 export function explainTimeout(timeoutMs: number): string {
   const seconds = Math.round(timeoutMs / 100) / 10;
-  return `there was no answer for ${seconds} s. Raise filechat.timeoutSeconds if it needs more time`;
+  return `there was no response for ${seconds} s. Raise filechat.timeoutSeconds if it needs more time`;
 }
 
 /** True when the connection is broken, not only this request. */
@@ -70,7 +70,7 @@ function explain(error: unknown, config: ServerConfig, timeoutMs: number): strin
   const code = error instanceof SdkError ? error.code : undefined;
   if (code === SdkErrorCode.RequestTimeout) return explainTimeout(timeoutMs);
   if (code === SdkErrorCode.ClientHttpUnexpectedContent) {
-    return `${addressOf(config)} answers, but not as an MCP server. Check the path of "url"`;
+    return `${addressOf(config)} responds, but not as an MCP server. Check the path of "url"`;
   }
   return explainNetwork(error, config);
 }
@@ -86,7 +86,7 @@ const STATUS_ADVICE: ReadonlyMap<number, string> = new Map([
 
 function explainStatus(status: number, config: ServerConfig): string {
   const fallback = status >= 500 ? 'The server has a problem; see its log' : 'Check "url" and "type"';
-  return `${addressOf(config)} answered with HTTP status ${status}. ${STATUS_ADVICE.get(status) ?? fallback}`;
+  return `${addressOf(config)} responded with HTTP status ${status}. ${STATUS_ADVICE.get(status) ?? fallback}`;
 }
 
 const NETWORK_ADVICE: ReadonlyMap<string, (address: string) => string> = new Map([

@@ -47,10 +47,12 @@ export class ReferencedFiles implements FileArguments {
     const total = found.reduce((sum, { form, file }) => sum + (form.needsBytes ? file.size : 0), 0);
     if (total > MAX_TOTAL_BYTES) return { ok: false, message: tooMuch(total) };
     const files = new Map(found.map(({ text, file }) => [file.path, { name: text, bytes: file.size }]));
+    const contents = new Set(found.flatMap(({ form, file }) => (form.needsBytes ? [file.path] : [])));
     return {
       ok: true,
       notes: found.map(describeUse),
       files: [...files.values()],
+      given: [...files].map(([path, { bytes }]) => ({ path, bytes, isContent: contents.has(path) })),
       resolve: (signal) => readAll(args, found, signal),
     };
   }

@@ -101,7 +101,7 @@ class ItemList<T extends object> {
   }
 
   collected({ notice, failure }: { readonly notice?: string; readonly failure?: string }): Collected<T> {
-    const omitted = this.#omittedNotices > 0 ? [`${this.#omittedNotices} more entries are left out.`] : [];
+    const omitted = this.#omittedNotices > 0 ? [`${this.#omittedNotices} more entries are ignored.`] : [];
     return {
       items: [...this.#items.values()],
       notices: [...this.#notices, ...omitted, ...(notice === undefined ? [] : [notice])],
@@ -112,7 +112,7 @@ class ItemList<T extends object> {
   #addItem(definition: unknown, place: string): void {
     const { one, read, key } = this.#listed;
     const item = read(definition);
-    if (typeof item === 'string') this.#note(`${capital(one)} ${place} is left out: ${item}.`);
+    if (typeof item === 'string') this.#note(`${capital(one)} ${place} is ignored: ${item}.`);
     else if (this.#items.has(key(item))) {
       this.#note(`${capital(one)} ${JSON.stringify(key(item))} is listed twice; the first one counts.`);
     } else this.#items.set(key(item), item);
@@ -134,7 +134,7 @@ function capital(word: string): string {
 }
 
 export const MAX_TITLE_CHARS = 200;
-const MAX_DESCRIPTION_CHARS = 4000;
+const MAX_DESCRIPTION_CHARS = 16_000;
 
 // Names are encoded in chats, so only invisible characters are refused.
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u;

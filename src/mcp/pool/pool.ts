@@ -40,6 +40,7 @@ export interface PoolOptions {
 interface Slot {
   readonly name: string;
   readonly fingerprint: string;
+  readonly isProcess: boolean;
   authorization: RemoteAuthorization | undefined;
   /** Shared by all requests while the server starts. */
   readonly opened: Promise<Connection>;
@@ -211,7 +212,7 @@ export class ServerPool {
     const fingerprint = fingerprintServer(config);
     const old = this.#slots.get(name);
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
-    if (old !== undefined && old.fingerprint !== fingerprint) this.resetBackoff(name);
+    if (this.#backoffs.get(name)?.of !== fingerprint) this.resetBackoff(name);
     void this.#retire(old, 'its configuration was changed');
     const refusal = this.#backoffOf(name).refusal(this.#now());
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
@@ -229,6 +230,7 @@ export class ServerPool {
     const slot: OpeningSlot = {
       name,
       fingerprint,
+      isProcess: 'command' in config,
       authorization: undefined,
       connection: undefined,
       retired: new AbortController(),
@@ -300,9 +302,12 @@ export class ServerPool {
     const { name } = slot;
     if (slot.retired.signal.aborted) return;
     const nowMs = this.#now();
-    // The time of a failed start does not count as uptime.
-    const livedMs = nowMs - (slot.openedAtMs ?? nowMs);
-    this.#backoffOf(name).failed(reason, { nowMs, livedMs });
+    // A remote server may be back at any time; a command that cannot be run stays so until somebody fixes it.
+    const startedAtMs = slot.openedAtMs ?? (slot.isProcess ? undefined : nowMs);
+    const livedMs = startedAtMs === undefined ? undefined : nowMs - startedAtMs;
+    const backoff = this.#backoffOf(name);
+    backoff.failed(reason, { nowMs, livedMs });
+    backoff.of = slot.fingerprint;
     this.#options.log.error(reason);
     void this.#retire(slot, reason);
     this.#notify(name, 'state');

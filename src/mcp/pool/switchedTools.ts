@@ -11,7 +11,7 @@ export function withSwitches(host: ToolHost, disabledTools: () => readonly strin
     async callTool(call, options) {
       if (isSwitchedOff(disabledTools(), call)) {
         throw new Error(
-          `The tool ${renderToolName(call)} is switched off. Switch it on in the Filechat view, or in the setting filechat.disabledTools.`,
+          `The tool ${renderToolName(call)} is turned off. Turn it on in the MCP Servers view, or in the setting filechat.disabledTools.`,
         );
       }
       return host.callTool(call, options);

@@ -1,4 +1,5 @@
 import { isSdkProvider, KEY_HEADERS, wireOf } from '../providers/wire.ts';
+import { isLocal } from './addresses.ts';
 import type { ModelConfig, ProviderName } from './models.ts';
 
 /** The key for a model from the environment: under the model's name, else under the provider's usual variable. */
@@ -16,7 +17,7 @@ export function envKey(
 }
 
 /** A stored key is bound to this address, so that an edited model entry cannot send it elsewhere. */
-export function keyPlace({ provider, baseUrl }: ModelConfig): string {
+export function keyPlace({ provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>): string {
   const address = baseUrl ?? (isSdkProvider(provider) ? wireOf({ provider }).defaultBaseUrl : undefined);
   if (address === undefined) return provider;
   const { origin, pathname } = new URL(address);
@@ -29,13 +30,7 @@ export function needsKey({ provider, baseUrl, headers = {} }: ModelConfig): bool
   if (provider === 'vscode' || provider === 'tour') return false;
   if (Object.keys(headers).some((name) => KEY_HEADERS.includes(name.toLowerCase()))) return false;
   // Local servers rarely need a key, and report it if they do.
-  return baseUrl === undefined || !isLoopback(baseUrl);
-}
-
-export function isLoopback(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { hostname } = new URL(address);
-  return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  return baseUrl === undefined || !isLocal(baseUrl);
 }
 
 const KEY_PREFIX = 'FILECHAT_KEY_';

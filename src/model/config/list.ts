@@ -1,7 +1,8 @@
 import { field, isObject, parseJson } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
-import { ModelError, toFailure } from '../providers/failure.ts';
+import { detailOf, ModelError, toFailure } from '../providers/failure.ts';
 import { baseUrlOf } from '../providers/wire.ts';
+import { type ListedModel, newestFirst, readListing } from './listing.ts';
 import type { ModelConfig } from './models.ts';
 
 interface ListModelsOptions {
@@ -12,31 +13,67 @@ interface ListModelsOptions {
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
+/** The endpoint does not accept the key. `reason` is the provider's own, or empty. */
+export class KeyRefused extends ModelError {
+  readonly reason: string;
+
+  constructor(message: string, status: number, reason: string) {
+    super({ message, status });
+    this.reason = reason;
+  }
+}
+
 const MAX_PAGES = 20;
 
-/** The names of the models that an endpoint offers, sorted. Rejects with a message for the user. */
-export async function listModels(config: Endpoint, options: ListModelsOptions): Promise<readonly string[]> {
-  const names = new Set<string>();
+/** The chat models that an endpoint offers, newest first. Rejects with a message for the user. */
+export async function listModels(
+  config: Endpoint,
+  options: ListModelsOptions,
+): Promise<readonly ListedModel[]> {
+  const models: ListedModel[] = [];
   let query = FIRST_PAGE[config.provider] ?? '';
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const response = await getJson(config, `/models${query}`, options);
-    for (const name of namesOf(response, hostOf(config))) names.add(name);
+    const found = readListing(response);
+    if (!found) throw notAList(hostOf(config));
+    models.push(...found);
     const next = nextPage(response);
     if (next === undefined) break;
     query = next;
   }
-  return [...names].sort();
+  return newestFirst(models);
+}
+
+/** The address below which models are listed: the given one, or for a bare host the usual `/v1`. */
+export async function findBaseUrl(baseUrl: string, options: ListModelsOptions): Promise<string> {
+  const candidates = new URL(baseUrl).pathname === '/' ? [`${baseUrl}/v1`, baseUrl] : [baseUrl];
+  const failures: unknown[] = [];
+  for (const candidate of candidates) {
+    try {
+      await listModels({ provider: 'openai-compatible', baseUrl: candidate }, options);
+      return candidate;
+    } catch (error) {
+      if (error instanceof KeyRefused) return candidate;
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
+/** Requests a path that needs a key. Rejects if the key is not accepted. */
+export async function checkKey(config: Endpoint, path: string, options: ListModelsOptions): Promise<void> {
+  await getJson(config, path, options);
 }
 
 const FIRST_PAGE: Readonly<Record<string, string>> = { anthropic: '?limit=1000', google: '?pageSize=1000' };
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function nextPage({ nextPageToken: token, has_more: hasMore, last_id: last }: Fields): string | undefined {
+function nextPage(response: unknown): string | undefined {
+  const token = field(response, 'nextPageToken');
   if (typeof token === 'string' && token !== '') {
     return `?pageSize=1000&pageToken=${encodeURIComponent(token)}`;
   }
-  if (hasMore !== true || typeof last !== 'string') return undefined;
+  const last = field(response, 'last_id');
+  if (field(response, 'has_more') !== true || typeof last !== 'string') return undefined;
   return `?limit=1000&after_id=${encodeURIComponent(last)}`;
 }
 
@@ -44,9 +81,10 @@ async function getJson(
   config: Endpoint,
   path: string,
   { key, signal, fetch = globalThis.fetch }: ListModelsOptions,
-): Promise<Fields> {
+): Promise<unknown> {
   const host = hostOf(config);
   const secrets = [key ?? '', ...Object.values(config.headers ?? {})];
+  const context = { host, model: 'any', secrets };
   try {
     const response = await fetch(`${baseUrlOf(config)}${path}`, {
       headers: headersFor(config, key),
@@ -55,11 +93,26 @@ async function getJson(
     });
     const body = await response.text();
     if (response.ok) return readJson(body, host);
-    throw toError(response, body, host);
+    const problem = toError(response, body, host);
+    if (!isRefused(response.status, body)) throw problem;
+    const { message } = toFailure(problem, context);
+    throw new KeyRefused(message, response.status, detailOf(reasonIn(body), context));
   } catch (error) {
     signal?.throwIfAborted();
-    throw toFailure(error, { host, model: 'any', secrets });
+    throw toFailure(error, context);
   }
+}
+
+function isRefused(status: number, body: string): boolean {
+  return status === 401 || status === 403 || body.includes('API_KEY_INVALID');
+}
+
+/** Providers put it into different fields. */
+function reasonIn(body: string): string {
+  const parsed = parseJson(body);
+  const error = field(parsed, 'error');
+  const candidates = [field(error, 'message'), error, field(parsed, 'message'), field(parsed, 'detail')];
+  return candidates.find((each) => typeof each === 'string') ?? '';
 }
 
 function notAList(host: string): ModelError {
@@ -71,38 +124,14 @@ function toError(response: Response, responseBody: string, host: string): object
   const { status: statusCode } = response;
   const problem = statusCode < 400 ? 'redirects to another address' : 'does not list its models';
   if (statusCode < 400 || statusCode === 404) {
-    return new ModelError({ message: `${host} ${problem}. Check the baseUrl.` });
+    return new ModelError({ message: `${host} ${problem}. Check the baseUrl.`, status: statusCode });
   }
-  const message = field(field(parseJson(responseBody), 'error'), 'message');
+  const message = reasonIn(responseBody);
   return { statusCode, message, responseBody, responseHeaders: Object.fromEntries(response.headers) };
 }
 
-function readJson(body: string, host: string): Fields {
+function readJson(body: string, host: string): unknown {
   const parsed = parseJson(body);
-  if (isObject(parsed)) return parsed;
-  if (Array.isArray(parsed)) return { data: parsed };
+  if (isObject(parsed) || Array.isArray(parsed)) return parsed;
   throw notAList(host);
-}
-
-function namesOf({ data, models }: Fields, host: string): readonly string[] {
-  const list = data ?? models;
-  if (!Array.isArray(list)) throw notAList(host);
-  return list.filter(isObject).filter(canChat).flatMap(nameOf);
-}
-
-function nameOf({ id, name }: Fields): readonly string[] {
-  const found = typeof id === 'string' ? id : name;
-  return typeof found === 'string' && found !== '' ? [found.replace(/^models\//, '')] : [];
-}
-
-/** Most providers do not report it; the others use different fields. */
-function canChat(model: Fields): boolean {
-  const { supportedGenerationMethods: methods, architecture, capabilities, type } = model;
-  if (Array.isArray(methods) && !methods.includes('generateContent')) return false;
-  const outputs = isObject(architecture) ? architecture['output_modalities'] : undefined;
-  if (Array.isArray(outputs) && !outputs.includes('text')) return false;
-  if (isObject(capabilities) && capabilities['completion_chat'] === false) return false;
-  return !/^(embeddings?|image|audio|rerank|moderation|transcribe)$/.test(
-    typeof type === 'string' ? type : '',
-  );
 }

@@ -1,6 +1,8 @@
 import { messageOf } from '../../base/errors.ts';
 import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports/models.ts';
+import { REQUEST_PATH } from './addresses.ts';
+import { namedEndpoint } from './presets.ts';
 
 const PROVIDER_NAMES = [
   'anthropic',
@@ -58,7 +60,7 @@ export function readModels(raw: unknown): ModelsRead {
         );
       }
     } catch (error) {
-      problems.push(`Model ${JSON.stringify(name)} is left out: ${messageOf(error)}.`);
+      problems.push(`Model ${JSON.stringify(name)} is ignored: ${messageOf(error)}.`);
     }
   }
   return { models, problems };
@@ -78,7 +80,16 @@ export function readModelsFile(text: string): ModelsRead {
     : readModels(models);
 }
 
-export const TOUR: ModelConfig = { name: 'tour', provider: 'tour', model: 'tour' };
+const TOUR: ModelConfig = { name: 'tour', provider: 'tour', model: 'tour' };
+
+/** The model of a chat that names none: the default, or else the only one that is configured. */
+export function fallbackModel(
+  models: ReadonlyMap<string, ModelConfig>,
+  defaultModel: string | undefined,
+): string | undefined {
+  const [only, ...others] = models.keys();
+  return defaultModel ?? (others.length === 0 ? only : undefined);
+}
 
 /** A configured model, or `provider/model`. A string says why there is none. */
 export function findModel(name: string, models: ReadonlyMap<string, ModelConfig>): ModelConfig | string {
@@ -94,26 +105,19 @@ export function findModel(name: string, models: ReadonlyMap<string, ModelConfig>
     return `The model “${wanted}” needs an address: add it to filechat.models with a "baseUrl".`;
   }
   if (provider !== undefined && model !== '') return { name: wanted, provider, model };
-  const local = prefix === undefined ? undefined : LOCAL_SERVERS.get(prefix);
-  if (local !== undefined && model !== '') {
-    return { name: wanted, provider: 'openai-compatible', model, baseUrl: local };
-  }
+  const endpoint = prefix === undefined ? undefined : namedEndpoint(prefix);
+  if (endpoint !== undefined && model !== '') return { name: wanted, ...endpoint, model };
   return `There is no model “${wanted}”. ${describeChoice(models)}`;
 }
 
 function describeChoice(models: ReadonlyMap<string, ModelConfig>): string {
   const names = [...models.keys()].map((each) => `“${each}”`).join(', ');
-  const written = 'a name such as anthropic/MODEL, openai/MODEL, google/MODEL or vscode/MODEL, or tour';
+  const written =
+    'a name such as anthropic/MODEL, openai/MODEL, google/MODEL, openrouter/MODEL, ollama/MODEL or vscode/MODEL, or tour';
   return names === ''
     ? `No models are configured in filechat.models; add one, or use ${written}.`
     : `Configured models: ${names}. You can also use ${written}.`;
 }
-
-/** Programs that run models on this machine, with their default addresses. */
-export const LOCAL_SERVERS: ReadonlyMap<string, string> = new Map([
-  ['ollama', 'http://127.0.0.1:11434/v1'],
-  ['lmstudio', 'http://127.0.0.1:1234/v1'],
-]);
 
 const REASONING: readonly Reasoning[] = ['off', 'low', 'medium', 'high'];
 
@@ -144,10 +148,15 @@ function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || name !== name.trim() || /\p{Cc}/u.test(name) || name.length > MAX_NAME_CHARS) {
+  if (RESERVED_NAMES.has(name)) throw new Error('its name is reserved; rename it');
+  if (!isModelName(name)) {
     throw new Error('its name must be a short text without white space around it; rename it');
   }
-  if (RESERVED_NAMES.has(name)) throw new Error('its name is reserved; rename it');
+}
+
+export function isModelName(name: string): boolean {
+  const isShort = name !== '' && name.length <= MAX_NAME_CHARS;
+  return isShort && name === name.trim() && !/\p{Cc}/u.test(name) && !RESERVED_NAMES.has(name);
 }
 
 function readWord(field: string, value: unknown): string {
@@ -169,9 +178,9 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
     throw new Error('its "baseUrl" must be a full URL that starts with http:// or https://');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Error('its "baseUrl" holds a user name or a password; remove it and set a key instead');
+    throw new Error('its "baseUrl" contains a user name or a password; remove it and set a key instead');
   }
-  const end = /\/(?:messages|responses|chat\/completions)\/?$/.exec(url.pathname)?.[0];
+  const end = REQUEST_PATH.exec(url.pathname)?.[0];
   if (end !== undefined) throw new Error(`its "baseUrl" must end before ${end}`);
   return text.replace(/\/+$/, '');
 }

@@ -60,7 +60,7 @@ async function checkResponse(response: Response, host: string): Promise<void> {
   }
   if (message === undefined) return;
   await response.body?.cancel();
-  throw new ModelError({ message, status });
+  throw new ModelError({ message, failure: { kind: 'format', reason: message }, status });
 }
 
 /** How long to wait for the rest of the stream after the stop reason. */

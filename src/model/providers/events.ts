@@ -130,10 +130,11 @@ export class EventReader {
     const { unified, raw } = finishReason;
     if (unified === 'error' && raw !== undefined) {
       const message = `${this.#context.host} interrupted the reply (${raw}).`;
-      throw new ModelError({ message, problem: 'brokenOff' });
+      const failure = { kind: 'lost', reason: message } as const;
+      throw new ModelError({ message, failure, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
-    if (isCut && !this.#hasEnded()) throw connectionLost(this.#context.host);
+    if (isCut && !this.#hasEnded()) throw connectionLost(this.#context);
     const known = isCut ? 'stop' : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];

@@ -1,19 +1,29 @@
 import { isObject } from '../../base/json.ts';
+import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
+import { isLocal } from '../config/addresses.ts';
+import { describeFailure, UNREACHABLE } from '../failures.ts';
+import { readErrorBody } from './errorBody.ts';
+import { isTransient, kindOfStatus, statusOfNames } from './failureKind.ts';
 import type { StreamOutcome, StreamProblem } from './streamEnd.ts';
 
-const MAX_DETAIL_CHARS = 600;
+/** A provider's words are quoted whole; this only limits what a broken or hostile endpoint sends. */
+const MAX_REASON_CHARS = 10_000;
 const MAX_CAUSES = 6;
 
 export interface RequestContext {
   readonly host: string;
   readonly model: string;
+  /** The name of the model in the settings. */
+  readonly name?: string | undefined;
+  readonly baseUrl?: string | undefined;
   /** The key and the values of the configured headers, which must not appear in a message. */
   readonly secrets: readonly string[];
 }
 
 interface FailureFacts {
   readonly message: string;
+  readonly failure?: Failure | undefined;
   readonly problem?: StreamProblem | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
@@ -27,12 +37,14 @@ export class ModelError extends Error implements ModelFailure {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly problem: StreamProblem;
+  readonly failure: Failure | undefined;
 
   constructor(facts: FailureFacts, outcome?: StreamOutcome) {
-    const { message, problem = 'refused', retryAfterMs, status, cause } = facts;
+    const { message, failure, problem = 'refused', retryAfterMs, status, cause } = facts;
     super(message, { cause });
     this.name = 'ModelError';
     this.problem = problem;
+    this.failure = failure;
     this.retryable =
       outcome === undefined
         ? problem !== 'refused' && problem !== 'wrongFormat'
@@ -43,21 +55,27 @@ export class ModelError extends Error implements ModelFailure {
   }
 }
 
-export function connectionLost(host: string, cause?: unknown): ModelError {
-  return new ModelError({
-    message: `The connection to ${host} was lost before the reply ended.`,
-    problem: 'cut',
-    cause,
-  });
+type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'status' | 'cause'> &
+  Pick<Failure, 'reason' | 'code'>;
+
+function failureOf(kind: FailureKind, context: RequestContext, details: Details = {}): ModelError {
+  const { reason, code, ...facts } = details;
+  const { host, model, name, baseUrl } = context;
+  const { status } = facts;
+  const failure: Failure = { kind, host, model, name, baseUrl, reason, code, status };
+  return new ModelError({ ...facts, failure, message: describeFailure(failure) });
+}
+
+export function connectionLost(context: RequestContext, cause?: unknown): ModelError {
+  return failureOf('lost', context, { problem: 'cut', cause });
 }
 
 export function wrongFormat(
-  host: string,
+  context: RequestContext,
   problem: 'unreadable' | 'wrongFormat' = 'wrongFormat',
   cause?: unknown,
 ): ModelError {
-  const message = `${host} sent a response in an unknown format. Check the model's provider and baseUrl.`;
-  return new ModelError({ message, problem, cause });
+  return failureOf('format', context, { problem, cause });
 }
 
 export function stopped(): ModelError {
@@ -67,19 +85,18 @@ export function stopped(): ModelError {
 /** Converts an error that was thrown or that arrived in a stream. */
 export function toFailure(error: unknown, context: RequestContext): ModelError {
   if (error instanceof ModelError) return error;
-  const { host } = context;
   const facts = readError(error);
   if (facts.status !== undefined && facts.status >= 400) return explainStatus(facts, facts.status, context);
   const code = networkCode(error);
-  if (code !== undefined) return explainNetwork(code, facts, host, error);
+  if (code !== undefined) return explainNetwork(code, facts, context, error);
   // A status below 400 only says how the stream began.
   if (facts.status !== undefined || facts.name === 'AI_InvalidResponseDataError') {
-    return connectionLost(host, error);
+    return connectionLost(context, error);
   }
-  if (facts.name === 'AI_JSONParseError') return wrongFormat(host, 'unreadable', error);
-  if (facts.name === 'AI_TypeValidationError') return wrongFormat(host, 'wrongFormat', error);
-  if (isReported(facts)) return explainReported(facts, context);
-  const message = detailOf(facts.message, context) || `${host} did not respond.`;
+  if (facts.name === 'AI_JSONParseError') return wrongFormat(context, 'unreadable', error);
+  if (facts.name === 'AI_TypeValidationError') return wrongFormat(context, 'wrongFormat', error);
+  if (isReported(facts)) return explainStatus(facts, statusOfNames(facts.names), context);
+  const message = detailOf(facts.reason, context) || `${context.host} did not respond.`;
   return new ModelError({ message, cause: error });
 }
 
@@ -90,16 +107,19 @@ function readError(error: unknown) {
   const outer = isObject(error) ? error : { message: String(error) };
   const data = isObject(outer['data']) ? outer['data'] : outer;
   const inner = isObject(data['error']) ? data['error'] : data;
+  const body = textOf(outer['responseBody']);
+  // The SDK has only the status text as message when the body is not in the expected shape.
+  const found = readErrorBody(body === '' ? data : body);
   return {
     name: textOf(outer['name']),
-    message: textOf(outer['message']) || textOf(inner['message']),
+    reason: found.reason || textOf(outer['message']),
     status: statusOf(outer['statusCode']) ?? statusOf(inner['code']) ?? statusOf(outer['code']),
     // The provider's own types and codes for the error.
-    names: [outer['type'], outer['code'], inner['type'], inner['code'], inner['status']]
+    names: [outer['type'], outer['code'], inner['type'], inner['code'], inner['status'], found.names]
       .map(textOf)
       .join(' '),
     headers: isTextRecord(outer['responseHeaders']) ? outer['responseHeaders'] : {},
-    body: textOf(outer['responseBody']),
+    body,
   };
 }
 
@@ -116,96 +136,48 @@ function isTextRecord(value: unknown): value is Readonly<Record<string, string>>
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
-/** The provider's message as one short line without keys. */
-function detailOf(message: string, { secrets }: RequestContext): string {
-  let line = message.slice(0, 4 * MAX_DETAIL_CHARS);
+/** The provider's words, whole, as one line without keys. */
+export function detailOf(reason: string, { secrets }: Pick<RequestContext, 'secrets'>): string {
+  let line = reason.slice(0, MAX_REASON_CHARS);
   for (const secret of secrets) {
     if (secret.length >= 4) line = line.replaceAll(secret, '«key»');
   }
   line = line
-    .replace(/\b(sk-|AIza|gsk_|Bearer )[\w*.-]+/g, '«key»')
+    .replace(/\b(sk-|AIza|gsk_|xai-|Bearer )[\w*.-]*[\w*-]/g, '«key»')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return line.length <= MAX_DETAIL_CHARS ? line : `${line.slice(0, MAX_DETAIL_CHARS)}…`;
+  return reason.length <= MAX_REASON_CHARS ? line : `${line}…`;
 }
-
-function withDetail(sentence: string, detail: string): string {
-  if (detail === '') return `${sentence}.`;
-  return `${sentence}: ${detail}${/[.!?…]$/.test(detail) ? '' : '.'}`;
-}
-
-const RETRYABLE = new Set([408, 409, 425, 429]);
-const TOO_LONG =
-  /context_length|prompt is too long|input token count .* exceeds|maximum context length|context (window|length|size)/i;
 
 function explainStatus(facts: ErrorFacts, status: number, context: RequestContext): ModelError {
-  const { host, model } = context;
-  const detail = detailOf(facts.message, context);
-  const failure = (message: string, retryable = false) =>
-    new ModelError({
-      message,
-      problem: retryable ? 'reported' : 'refused',
-      status,
-      retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
-    });
-  if (status === 401 || facts.body.includes('API_KEY_INVALID')) {
-    return failure(`The key was not accepted for ${host}. Set the right one with “Filechat: Set API Key”.`);
-  }
-  if (status === 403) return failure(withDetail(`The key was not accepted for ${host}`, detail));
-  if (status === 404) return failure(withDetail(`${host} has no model ${model}`, detail));
-  if (status === 413 || (status === 400 && TOO_LONG.test(`${facts.names} ${facts.message}`))) {
-    const tooLong = withDetail(`The chat is too long for ${model}`, detail);
-    return failure(`${tooLong} Shorten it, or choose a model with a larger context.`);
-  }
-  if (facts.names.includes('insufficient_quota') || status === 402) {
-    return failure(withDetail(`The account at ${host} has no credit left`, detail));
-  }
-  if (status === 429) return failure(withDetail(`${host} is limiting the rate of requests`, detail), true);
-  if (status === 529 || status === 503) return failure(withDetail(`${host} is overloaded`, detail), true);
-  if (status >= 500) return failure(withDetail(`${host} failed with status ${status}`, detail), true);
-  const refused = withDetail(`${host} refused the request`, detail || `status ${status}`);
-  return failure(refused, RETRYABLE.has(status));
+  const { names } = facts;
+  const kind = kindOfStatus({ status, names, reason: facts.reason });
+  const reason = detailOf(facts.reason, context);
+  return failureOf(kind, context, {
+    reason: kind === 'refused' && reason === '' ? `status ${status}` : reason,
+    problem: isTransient(kind, status) ? 'reported' : 'refused',
+    status,
+    retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
+  });
 }
 
-/** Statuses for errors that a provider reports by name in a stream that began with status 200. */
-const NAMES: readonly (readonly [RegExp, number])[] = [
-  [/insufficient_quota|rate_limit|too_many|RESOURCE_EXHAUSTED/i, 429],
-  [/overload|unavailable/i, 529],
-  [/authentication/i, 401],
-  [/permission/i, 403],
-  [/not_found/i, 404],
-  [/invalid|bad_request|context_length/i, 400],
-];
-
-function isReported({ name, names, message }: ErrorFacts): boolean {
-  return name === '' && (names.trim() !== '' || message !== '');
-}
-
-/** Treats unknown errors as transient. */
-function explainReported(facts: ErrorFacts, context: RequestContext): ModelError {
-  const status = NAMES.find(([pattern]) => pattern.test(facts.names))?.[1] ?? 500;
-  return explainStatus(facts, status, context);
+function isReported({ name, names, reason }: ErrorFacts): boolean {
+  return name === '' && (names.trim() !== '' || reason !== '');
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/;
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'there is no such host, or no network',
-  EAI_AGAIN: 'there is no such host, or no network',
-  ENETUNREACH: 'there is no network',
-  EHOSTUNREACH: 'the host is unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'the response timed out',
-};
 
-function explainNetwork(code: string, { status }: ErrorFacts, host: string, cause: unknown): ModelError {
-  if (CERTIFICATE.test(code)) {
-    return new ModelError({ message: `The certificate of ${host} is not trusted (${code}).`, cause });
-  }
-  const reason = REASONS[code];
-  if (reason === undefined || status !== undefined) return connectionLost(host, cause);
-  return new ModelError({ message: `Could not reach ${host}: ${reason}.`, problem: 'cut', cause });
+function explainNetwork(
+  code: string,
+  { status }: ErrorFacts,
+  context: RequestContext,
+  cause: unknown,
+): ModelError {
+  if (CERTIFICATE.test(code)) return failureOf('certificate', context, { code, cause });
+  if (!UNREACHABLE.has(code) || status !== undefined) return connectionLost(context, cause);
+  // On this machine, nothing changes until the user starts the server.
+  const isOff = code === 'ECONNREFUSED' && isLocal(context.baseUrl ?? '');
+  return failureOf('unreachable', context, { code, problem: isOff ? 'refused' : 'cut', cause });
 }
 
 /** The innermost code of the system or of `fetch`, such as ECONNREFUSED. */

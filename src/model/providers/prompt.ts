@@ -182,7 +182,7 @@ function toImageParts({ parts, name, id }: CallResult, { bytes }: PromptOptions)
 
 /** The text in place of a file that the model does not accept: sending it would break every later turn too. */
 function describeUnsent({ name, mimeType, size }: FilePart): string {
-  return `[${name}: ${mimeType}, ${describeSize(size)}; this model does not take such files]`;
+  return `[${name}: ${mimeType}, ${describeSize(size)}; this model does not accept such files]`;
 }
 
 /** Anthropic accepts only these characters in an id; users may have written others. */

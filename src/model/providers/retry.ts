@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../ports/document.ts';
+import type { Failure } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
+import { RunError } from '../failures.ts';
 
 /** Consecutive attempts that the provider may refuse. */
 const MAX_REFUSED = 6;
+/** Consecutive attempts without a connection: the user can do more about it than time. */
+const MAX_UNREACHABLE = 3;
 /** Replies that may break off. The user pays for each of them, so progress does not reset this count. */
 const MAX_BEGUN = 3;
 const MAX_WAIT_MS = 5 * 60_000;
@@ -38,7 +42,7 @@ export async function withRetries<T>(request: () => Promise<T>, options: RetryOp
       attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
       const gaveUp = await waitForRetry(error, attempts, options);
       options.signal.throwIfAborted();
-      if (gaveUp !== undefined) throw new Error(gaveUp, { cause: error });
+      if (gaveUp) throw gaveUp;
     }
   }
 }
@@ -55,30 +59,37 @@ export function countAttempt(
   return failed.begun ? { begun: begun + 1, refused: since } : { begun, refused: since + 1 };
 }
 
-/** Waits before the next attempt. Resolves to a message for the user when there should be none. */
+/** Waits before the next attempt. Resolves to an error for the user when there should be none. */
 export async function waitForRetry(
   failure: ModelFailure,
   attempts: Attempts,
   { log, onTick, ...options }: RetryOptions,
-): Promise<string | undefined> {
+): Promise<Error | undefined> {
   const { message } = failure;
   const next = nextAttempt(failure, attempts, Math.random);
-  if (next.kind === 'giveUp') return next.reason === undefined ? message : `${message} ${next.reason}`;
+  if (next.kind === 'giveUp') {
+    const { kind: _, ...reason } = next;
+    if (!failure.failure && !failure.retryable) return failure;
+    const known: Failure = failure.failure ?? { kind: 'failed', reason: message };
+    return new RunError({ ...known, ...reason }, { cause: failure });
+  }
   log?.warn(`${message} Retrying in ${Math.round(next.ms / 1000)} s.`);
   await waitWithCountdown(next.ms, { ...options, onTick: (ms) => onTick?.(ms, failure) });
   return undefined;
 }
 
 type NextAttempt =
-  /** `reason` is set when the failure's own message does not explain it. */
-  { readonly kind: 'giveUp'; readonly reason?: string } | { readonly kind: 'wait'; readonly ms: number };
+  /** With the reason, if the failure itself does not explain it. */
+  | ({ readonly kind: 'giveUp' } & Pick<Failure, 'attempts' | 'waitMinutes'>)
+  | { readonly kind: 'wait'; readonly ms: number };
 
 /** `attempts` includes the failure. */
 export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: () => number): NextAttempt {
   if (!failure.retryable) return { kind: 'giveUp' };
   const { begun, refused } = attempts;
-  if (begun >= MAX_BEGUN || refused >= MAX_REFUSED) {
-    return { kind: 'giveUp', reason: `Gave up after ${begun + refused} attempts.` };
+  const maxRefused = failure.failure?.kind === 'unreachable' ? MAX_UNREACHABLE : MAX_REFUSED;
+  if (begun >= MAX_BEGUN || refused >= maxRefused) {
+    return { kind: 'giveUp', attempts: begun + refused };
   }
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) {
@@ -87,8 +98,7 @@ export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: (
     return { kind: 'wait', ms: Math.round(jitter * 1000 * 2 ** (begun + refused - 1)) };
   }
   if (retryAfterMs > MAX_WAIT_MS) {
-    const minutes = Math.ceil(retryAfterMs / 60_000);
-    return { kind: 'giveUp', reason: `The provider asks to wait ${minutes} minutes. Try again later.` };
+    return { kind: 'giveUp', waitMinutes: Math.ceil(retryAfterMs / 60_000) };
   }
   return { kind: 'wait', ms: Math.max(0, Math.ceil(retryAfterMs)) };
 }

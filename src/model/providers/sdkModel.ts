@@ -30,12 +30,14 @@ interface SdkModelOptions {
 export function createSdkModel(config: ModelConfig, options: SdkModelOptions): ChatModel {
   const wire = wireOf(config);
   const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
-  const context = { host: hostOf(config), model: config.model, secrets };
+  const { name, model } = config;
+  const context = { host: hostOf(config), baseUrl: baseUrlOf(config), model, name, secrets };
   const source: ModelSource = { config, options, wire, context };
   return {
     name: config.name,
     provider: config.provider,
     accepts: (mimeType) => wire.files.has(mimeType),
+    maxToolDescriptionChars: wire.maxToolDescriptionChars,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({
@@ -228,8 +230,8 @@ async function previewRequest({ createModel, call, secretHeaders }: PreviewOptio
 
 function describeRequest({ url, headers, body }: Captured, secretHeaders: readonly string[]): string {
   const secret = new Set([...KEY_HEADERS, ...secretHeaders.map((name) => name.toLowerCase())]);
-  const lines = [...headers].map(([name, value]) => `${name}: ${secret.has(name) ? '«left out»' : value}`);
-  const address = url.replace(/([?&]key=)[^&]*/g, '$1«left out»');
+  const lines = [...headers].map(([name, value]) => `${name}: ${secret.has(name) ? '«hidden»' : value}`);
+  const address = url.replace(/([?&]key=)[^&]*/g, '$1«hidden»');
   return [`POST ${address}`, ...lines, '', JSON.stringify(elide(body), null, 2), ''].join('\n');
 }
 

@@ -47,11 +47,11 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     const call = { ...options.call, abortSignal: requestSignal };
     const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), requestSignal);
     const isFinished = yield* readStream(stream, requestSignal, events);
-    if (!isFinished) throw connectionLost(host);
+    if (!isFinished) throw connectionLost(context);
   } catch (error) {
     const isAborted = requestSignal.aborted;
     const found = isAborted ? abortFailure(signal, host) : toFailure(error, context);
-    const failure = found.problem === 'cut' && end?.isForeign === true ? wrongFormat(host) : found;
+    const failure = found.problem === 'cut' && end?.isForeign === true ? wrongFormat(context) : found;
     const outcome = classifyStreamEnd({
       hasEnded: end?.hasEnded === true,
       // A provider that stalls may still be processing the request.
@@ -70,7 +70,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
 function abortFailure(signal: AbortSignal, host: string): ModelError {
   if (signal.aborted) return stopped();
   const message = `${host} has sent nothing for ${STALL_MS / 60_000} minutes.`;
-  return new ModelError({ message, problem: 'cut' });
+  return new ModelError({ message, failure: { kind: 'lost', reason: message }, problem: 'cut' });
 }
 
 /** Returns whether there was a `finish` event. */

@@ -12,6 +12,8 @@ export interface Wire {
   readonly files: ReadonlySet<string>;
   /** Whether a tool result may contain images; for other models the SDK converts them to text. */
   takesImagesInResults(model: string): boolean;
+  /** The longest description of a tool that the provider accepts. Others have no limit. */
+  readonly maxToolDescriptionChars?: number;
   /** Whether the SDK marks error results as errors. With `text` it does not. */
   readonly errors: 'marked' | 'text';
 }
@@ -54,6 +56,9 @@ const OPENAI: Wire = {
   errors: 'marked',
 };
 
+/** OpenAI refuses a whole request with a longer description. */
+const MAX_OPENAI_DESCRIPTION_CHARS = 1024;
+
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     ...OPENAI,
@@ -61,8 +66,13 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     optionsKey: 'anthropic',
     defaultBaseUrl: 'https://api.anthropic.com/v1',
   },
-  openai: OPENAI,
-  'openai-chat': { ...OPENAI, files: DOCUMENTS_AND_AUDIO, takesImagesInResults: () => false },
+  openai: { ...OPENAI, maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS },
+  'openai-chat': {
+    ...OPENAI,
+    files: DOCUMENTS_AND_AUDIO,
+    takesImagesInResults: () => false,
+    maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS,
+  },
   'openai-compatible': {
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',

@@ -56,6 +56,26 @@ export function totalOf(items: readonly BreakdownItem[]): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
+/**
+ * All parts, the largest first. Their sum is the total, which may be corrected by the provider's count and includes the
+ * overhead of messages.
+ */
+export function partsOf(breakdown: Breakdown, total: number | undefined): readonly BreakdownItem[] {
+  const items = sorted(GROUPS.flatMap((group) => breakdown[group]));
+  const sum = totalOf(items);
+  const factor = sum > 0 && total !== undefined ? total / sum : 1;
+  return items.map((item) => ({
+    ...item,
+    what: scaleTools(item.what, factor),
+    tokens: item.tokens * factor,
+  }));
+}
+
+function scaleTools(what: BreakdownItem['what'], factor: number): BreakdownItem['what'] {
+  if (what.kind !== 'server') return what;
+  return { ...what, tools: what.tools.map((tool) => ({ ...tool, tokens: tool.tokens * factor })) };
+}
+
 function sorted(items: readonly BreakdownItem[]): readonly BreakdownItem[] {
   return items.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens);
 }

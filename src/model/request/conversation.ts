@@ -1,5 +1,6 @@
 import { trimBlankLines } from '../../base/lines.ts';
 import { DEVICE_NAME } from '../../base/names.ts';
+import { renderToolName } from '../../chat/format/calls.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import {
@@ -10,12 +11,12 @@ import {
   readSettings,
 } from '../../chat/format/settings.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
-import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
-import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
+import type { ChatModel, ChatRules, Conversation, ModelTool, PreparedRequest } from '../../ports/models.ts';
+import type { ToolHost, ToolInfo, ToolList, ToolName } from '../../ports/tools.ts';
 import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
-import { modelTools } from './tools.ts';
+import { fitDescriptions, modelTools } from './tools.ts';
 
 export interface ConversationDeps {
   /** Without a name, the default model. Rejects with a message for the user. */
@@ -40,9 +41,12 @@ export interface ConversationDeps {
 /** After this, a reply without the tools of a slow server is better than none. */
 const MAX_LIST_MS = 10_000;
 
+const MAX_NAMED_CUTS = 5;
+
 /** Derives a chat's model, tools and rules from its text and the user's settings. */
 export class ChatConversation implements Conversation {
   readonly #deps: ConversationDeps;
+  readonly #notedCuts = new Set<string>();
 
   constructor(deps: ConversationDeps) {
     this.#deps = deps;
@@ -59,14 +63,24 @@ export class ChatConversation implements Conversation {
     };
   }
 
+  /** The name of the model that the chat or its agent names. */
+  async modelName(text: string): Promise<string | undefined> {
+    return (await this.#settle(text)).settings.model;
+  }
+
   /** The model of the chat or its agent. */
   async model(text: string): Promise<ChatModel> {
-    return this.#deps.findModel((await this.#settle(text)).settings.model);
+    return this.#deps.findModel(await this.modelName(text));
+  }
+
+  async tools(text: string, signal: AbortSignal): Promise<readonly ModelTool[]> {
+    const { settings } = await this.#settle(text);
+    return modelTools((await this.#listTools(settings, signal)).tools);
   }
 
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
-    const { model, request, notes } = await this.#build(text, signal);
-    return { model, request, notes };
+    const { model, request, notes, failures } = await this.#build(text, signal);
+    return { model, request, notes, failures };
   }
 
   async breakDown(text: string, signal: AbortSignal): Promise<Breakdown> {
@@ -77,13 +91,11 @@ export class ChatConversation implements Conversation {
     const { attachments, isOwnAsset, sendImages } = this.#deps;
     const { settings, agentSystem, notes: settingNotes } = await this.#settle(text);
     const model = await this.#deps.findModel(settings.model);
-    const { tools, failures, instructions = [], resourceServers } = await this.#listTools(settings, signal);
-    const isUseful = ({ forAppsOnly, needsResources }: ToolInfo) =>
-      !forAppsOnly && (!needsResources || resourceServers?.length);
-    const usable = tools.filter((tool) => isUseful(tool) && allowsTool(settings, tool));
+    const { tools: usable, failures, instructions = [] } = await this.#listTools(settings, signal);
+    const fitted = fitDescriptions(modelTools(usable), model.maxToolDescriptionChars);
     const { notes, ...built } = await buildRequest(text, {
       model,
-      tools: modelTools(usable),
+      tools: fitted.tools,
       instructions: instructions.filter(({ server }) => usable.some((tool) => tool.server === server)),
       attachments,
       settings,
@@ -92,8 +104,22 @@ export class ChatConversation implements Conversation {
       isOwnAsset,
       signal,
     });
-    const allNotes = [...settingNotes, ...failures.map(({ reason }) => reason), ...notes];
-    return { text, settings, model, ...built, notes: allNotes };
+    const reasons = failures.map(({ reason }) => reason);
+    const allNotes = [...settingNotes, ...reasons, ...this.#noteCuts(fitted.cut, model), ...notes];
+    const failedServers = failures.map((each) => ({ kind: 'server', ...each }) as const);
+    return { text, settings, model, ...built, notes: allNotes, failures: failedServers };
+  }
+
+  /** Says once which descriptions the model does not get whole. */
+  #noteCuts(cut: readonly ToolName[], { name, maxToolDescriptionChars }: ChatModel): readonly string[] {
+    const names = cut.map(renderToolName).filter((each) => !this.#notedCuts.has(each));
+    for (const each of names) this.#notedCuts.add(each);
+    if (names.length === 0) return [];
+    const shown = names.slice(0, MAX_NAMED_CUTS).join(', ');
+    const more = names.length > MAX_NAMED_CUTS ? ` and ${names.length - MAX_NAMED_CUTS} more` : '';
+    return [
+      `${name} accepts at most ${maxToolDescriptionChars} characters in the description of a tool. Descriptions that were cut: ${shown}${more}.`,
+    ];
   }
 
   /** Merges the chat's settings with those of its agent. */
@@ -115,16 +141,20 @@ export class ChatConversation implements Conversation {
     };
   }
 
-  /** Lists the tools of the servers that the chat may use. A server that does not respond becomes a note. */
+  /** Lists the tools that the chat may use. A server that does not respond becomes a note. */
   async #listTools(settings: ChatSettings, signal: AbortSignal): Promise<ToolList> {
     const allowed = settings.servers ?? (await this.#deps.servers());
     const wanted = [...new Set(allowed)].filter((server) => allowsServer(settings, server));
     const lists = await Promise.all(wanted.map((server) => this.#listInTime(server, signal)));
+    const hasResources = lists.some(({ resourceServers = [] }) => resourceServers.length > 0);
+    const isUseful = ({ forAppsOnly, needsResources }: ToolInfo) =>
+      !forAppsOnly && (!needsResources || hasResources);
     return {
-      tools: lists.flatMap((list) => list.tools),
+      tools: lists.flatMap(({ tools }) =>
+        tools.filter((tool) => isUseful(tool) && allowsTool(settings, tool)),
+      ),
       failures: lists.flatMap((list) => list.failures),
       instructions: lists.flatMap((list) => list.instructions ?? []),
-      resourceServers: lists.flatMap((list) => list.resourceServers ?? []),
     };
   }
 

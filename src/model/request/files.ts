@@ -2,12 +2,13 @@ import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
-import { readChatMdResult } from '../../chat/format/legacy.ts';
+import { type ChatMdPiece, readChatMdResult } from '../../chat/format/legacy.ts';
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/document.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
+import { cleanText } from '../../result/blocks.ts';
 import { readToolResult } from '../../result/markdown.ts';
 import {
   assetReference,
@@ -76,7 +77,7 @@ export class AttachedParts {
     signal?.throwIfAborted();
     if (this.#sent.has(target)) return textPart(`[The file ${target} is the one above.]`);
     try {
-      const part = await this.#view(target, await attachments.find(target));
+      const part = await this.#view(target, await attachments.find(target, signal));
       this.#sent.add(target);
       return part;
     } catch (error) {
@@ -157,7 +158,9 @@ export async function viewResults(
   context: FileContext,
 ): Promise<ReadonlyMap<Turn, ViewedResult>> {
   const tools = turns.filter((turn) => turn.role === 'tool');
-  const results = tools.map((turn) => ({ turn, result: readResult(turnBody(context.text, turn)) }));
+  const results = await Promise.all(
+    tools.map(async (turn) => ({ turn, result: await readResult(turnBody(context.text, turn), context) })),
+  );
   const assets = results.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
   const files = await findAssets(assets, context);
   const images = assets.filter((part) => part.audience !== 'user' && isSendable(part, files, context));
@@ -167,9 +170,26 @@ export async function viewResults(
 
 type Files = ReadonlyMap<string, AttachedFile>;
 
-function readResult(body: string): ToolResult {
-  const text = readChatMdResult(body);
-  return text === undefined ? readToolResult(body) : { isError: false, parts: [{ kind: 'text', text }] };
+async function readResult(body: string, context: FileContext): Promise<ToolResult> {
+  const pieces = readChatMdResult(body);
+  if (!pieces) return readToolResult(body);
+  const parts = await Promise.all(pieces.map((piece, at) => readStored(piece, at + 1, context)));
+  return { isError: false, parts };
+}
+
+/** The files of chat.md: long results as text, images as images. Links to anything else stay text. */
+async function readStored(piece: ChatMdPiece, number: number, context: FileContext): Promise<ResultPart> {
+  if (piece.kind === 'text') return piece;
+  const { path, written } = piece;
+  const isOwn = context.isOwnAsset(path);
+  const file = isOwn
+    ? await context.attachments.find(path, context.signal).catch(() => undefined)
+    : undefined;
+  if (!file) return { kind: 'text', text: written };
+  if (file.isText)
+    return { kind: 'text', text: cleanText(new TextDecoder().decode(await file.read(context.signal))) };
+  const kind = file.mimeType.startsWith('image/') ? 'image' : 'file';
+  return { kind: 'asset', asset: { kind, number, path, name: file.name } };
 }
 
 /** Without missing and unreadable files, of which the model gets only the name. */
@@ -177,7 +197,7 @@ async function findAssets(parts: readonly AssetPart[], context: FileContext): Pr
   const paths = new Set(parts.map((part) => part.asset.path).filter(context.isOwnAsset));
   const found = await Promise.all(
     [...paths].map(async (path) => {
-      const file = await context.attachments.find(path).catch(() => undefined);
+      const file = await context.attachments.find(path, context.signal).catch(() => undefined);
       return file && ([path, { ...file, read: readOnce(file) }] as const);
     }),
   );

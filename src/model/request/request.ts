@@ -5,7 +5,7 @@ import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { unescapeMarkers } from '../../chat/format/escape.ts';
 import { answeredCall, answersTo } from '../../chat/format/nextAction.ts';
-import { parseChat, turnBody } from '../../chat/format/parse.ts';
+import { isEmptyTurn, parseChat, turnBody } from '../../chat/format/parse.ts';
 import type { ChatSettings } from '../../chat/format/settings.ts';
 import { unescapeReply } from '../../chat/reply/escape.ts';
 import { partialReply } from '../../chat/reply/place.ts';
@@ -142,7 +142,9 @@ async function buildMessages(
       messages.push(...replied);
       shares.push(shareOf(turn, { parts: replied.flatMap(partsOf) }));
     } else if (turn.role === 'tool') {
-      if (isStray(context, turn, at)) messages.push(strayMessage(context, turn));
+      // chat.md writes an empty turn before it calls a tool.
+      const isEmpty = turn.markerText === '' && isEmptyTurn(context.text, turn);
+      if (!isEmpty && isStray(context, turn, at)) messages.push(strayMessage(context, turn));
       shares.push(shareOf(turn, { parts: context.reply.results.get(turn)?.parts ?? [] }));
     }
   }

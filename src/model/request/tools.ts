@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { field, isObject, mapStrings } from '../../base/json.ts';
+import { NO_SERVER } from '../../chat/format/legacy.ts';
 import type { ModelTool } from '../../ports/models.ts';
 import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
 /** Limits of the strictest provider. */
 export const MAX_TOOL_NAME_CHARS = 64;
 export const VALID_TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-const MAX_DESCRIPTION_CHARS = 1024;
+/** More than any real tool has. */
+const MAX_DESCRIPTION_CHARS = 16_000;
 const HASH_CHARS = 8;
 
 /** The tools under names that every provider accepts, always in the same order, so that providers can cache them. */
@@ -23,15 +25,66 @@ export function modelTools(tools: readonly ToolInfo[]): readonly ModelTool[] {
 
 /** The model's name for a tool, also for one that is no longer listed: old calls name it. */
 export function nameOfTool(tools: readonly ModelTool[], tool: ToolName): string {
-  const known = tools.find((each) => isSameTool(each.tool, tool));
+  // Calls of chat.md may name no server.
+  const meant = tool.server === NO_SERVER ? (toolOfName(tools, tool.tool) ?? tool) : tool;
+  const known = tools.find((each) => isSameTool(each.tool, meant));
   if (known) return known.name;
   return isPlain(tool) ? plainName(tool) : hashedName(tool, new Map());
 }
 
-/** The reverse of `nameOfTool`. Some models write the name as it is in the chat. */
+/**
+ * The reverse of `nameOfTool`, for a name as models write it: as in the chat, without its server, in other case, with `-`
+ * for `_`, or with what their own format adds. Undefined unless exactly one tool fits.
+ */
 export function toolOfName(tools: readonly ModelTool[], name: string): ToolName | undefined {
-  const known = tools.find((each) => each.name === name);
-  return (known ?? tools.find(({ tool }) => `${tool.server}.${tool.tool}` === name))?.tool;
+  const written = withoutFormat(name);
+  for (const fits of READINGS) {
+    const found = tools.filter((tool) => fits(tool, name, written));
+    if (found.length > 0) return found.length === 1 ? found[0]?.tool : undefined;
+  }
+  return undefined;
+}
+
+/** From the most exact to the least. The first that fits any tool decides. */
+const READINGS: readonly ((tool: ModelTool, name: string, written: string) => boolean)[] = [
+  (tool, name) => tool.name === name,
+  ({ tool }, name) => `${tool.server}.${tool.tool}` === name,
+  ({ name, tool }, _, written) =>
+    tool.tool === written || [name, tool.server + tool.tool].some((each) => isAlike(each, written)),
+  ({ tool }, _, written) => isAlike(tool.tool, written),
+];
+
+/** What the formats of models put around a name: `functions.NAME`, `NAME<|channel|>commentary`, `functions.NAME:0`. */
+const FORMAT_BEFORE = /^(?:(?:to=)?(?:functions?|tools?|default_api|mcp)(?:[.:]|__))+/i;
+const FORMAT_AFTER = /(?:\(\)|:\d+)$/;
+
+function withoutFormat(name: string): string {
+  const [before = '', ...after] = name.split(/<\|[^|]*\|>/);
+  const own = before.trim() === '' ? (after.findLast((each) => each.trim() !== '') ?? '') : before;
+  const bare = own.trim().replace(/^["'`]+|["'`]+$/g, '');
+  return bare.replace(FORMAT_BEFORE, '').replace(FORMAT_AFTER, '');
+}
+
+/** Whether two names have the same letters and digits. */
+function isAlike(a: string, b: string): boolean {
+  const key = lettersOf(a);
+  return key !== '' && key === lettersOf(b);
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Stands in the chat for the server of a call that no tool fits. */
+export const UNKNOWN_SERVER = 'unknown';
+const MAX_NAMED = 50;
+
+/** The names of the tools as the model knows them, for a model that has called another one. */
+export function listNames(tools: readonly ModelTool[]): string {
+  if (tools.length === 0) return 'This chat has no tools.';
+  const names = tools.slice(0, MAX_NAMED).map(({ name }) => name);
+  const more = tools.length > MAX_NAMED ? ` and ${tools.length - MAX_NAMED} more` : '';
+  return `The tools of this chat: ${names.join(', ')}${more}.`;
 }
 
 function add(named: Map<string, ModelTool>, info: ToolInfo, name: string): void {
@@ -42,14 +95,43 @@ function add(named: Map<string, ModelTool>, info: ToolInfo, name: string): void 
     tool: { server: info.server, tool: info.tool },
     description: describeTool(info.description, info.title, info.tool),
     inputSchema: acceptableSchema(info.inputSchema),
+    ownSchema: info.inputSchema,
   });
 }
 
-/** The first text that is not empty, within the limit. */
+/** The first text that is not empty. */
 export function describeTool(...texts: readonly (string | undefined)[]): string {
-  const text = stripTags(texts.find((each) => each?.trim())?.trim() ?? '');
-  const cut = Array.from(text.slice(0, 2 * MAX_DESCRIPTION_CHARS)).slice(0, MAX_DESCRIPTION_CHARS - 1);
-  return text.length <= MAX_DESCRIPTION_CHARS ? text : `${cut.join('')}…`;
+  const text = texts.find((each) => each?.trim())?.trim() ?? '';
+  return stripTags(cutAtSentence(text, MAX_DESCRIPTION_CHARS));
+}
+
+interface FittedTools {
+  readonly tools: readonly ModelTool[];
+  /** The tools whose descriptions were cut. */
+  readonly cut: readonly ToolName[];
+}
+
+/** Cuts the descriptions that are longer than the provider of a model accepts. */
+export function fitDescriptions(tools: readonly ModelTool[], maxChars = MAX_DESCRIPTION_CHARS): FittedTools {
+  const isLong = ({ description }: ModelTool) => description.length > maxChars;
+  return {
+    tools: tools.map((tool) =>
+      isLong(tool) ? { ...tool, description: cutAtSentence(tool.description, maxChars) } : tool,
+    ),
+    cut: tools.filter(isLong).map(({ tool }) => tool),
+  };
+}
+
+/** Cuts after the last sentence or line that fits, if that keeps at least half, else after a word. */
+function cutAtSentence(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const fitting = text.slice(0, maxChars - 2);
+  const ends = [/[.!?。](?=\s)|\n/g, /\s/g].map((end) => [...fitting.matchAll(end)].at(-1)?.index ?? 0);
+  const at = ends.find((end) => end >= fitting.length / 2) ?? fitting.length - 1;
+  return `${fitting
+    .slice(0, at + 1)
+    .trimEnd()
+    .replace(/[\ud800-\udbff]$/, '')} …`;
 }
 
 function plainName({ server, tool }: ToolName): string {

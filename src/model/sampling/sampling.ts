@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../base/base64.ts';
 import { describeSize } from '../../base/size.ts';
 import { parseArguments } from '../../chat/format/calls.ts';
+import { InlineReasoning, type ReadEvent } from '../../chat/reply/inlineReasoning.ts';
 import type {
   AssistantPart,
   CallResult,
@@ -14,7 +15,13 @@ import type {
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
 import { type RetryOptions, withRetries } from '../providers/retry.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from '../request/messages.ts';
-import { acceptableSchema, describeTool, MAX_TOOL_NAME_CHARS, VALID_TOOL_NAME } from '../request/tools.ts';
+import {
+  acceptableSchema,
+  describeTool,
+  fitDescriptions,
+  MAX_TOOL_NAME_CHARS,
+  VALID_TOOL_NAME,
+} from '../request/tools.ts';
 
 /**
  * Answers a server's request with a model. Tool calls go back to the server, which runs them.
@@ -36,13 +43,16 @@ async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSign
   const asked = {
     system: [request.system ?? '', tools.instruction].filter((text) => text !== '').join('\n\n'),
     messages: samplingMessages(request, model, tools),
-    tools: tools.forModel,
+    tools: fitDescriptions(tools.forModel, model.maxToolDescriptionChars).tools,
     maxTokens,
     temperature,
   };
+  const inline = new InlineReasoning(true);
   for await (const event of model.stream(asked, signal)) {
-    const stopReason = gathered.add(event);
-    if (stopReason) return { model: model.name, parts: gathered.parts, stopReason };
+    for (const each of inline.read(event)) {
+      const stopReason = gathered.add(each);
+      if (stopReason) return { model: model.name, parts: gathered.parts, stopReason };
+    }
   }
   signal.throwIfAborted();
   throw new Error(`The response of ${model.name} ended unexpectedly. Try again.`);
@@ -62,8 +72,11 @@ class GatheredAnswer {
   }
 
   /** Returns the stop reason when the answer is complete. */
-  add(event: ModelEvent): SamplingAnswer['stopReason'] | undefined {
+  add(event: ReadEvent): SamplingAnswer['stopReason'] | undefined {
     switch (event.kind) {
+      case 'earlierReasoning':
+        this.parts.length = 0;
+        return undefined;
       case 'text':
         return this.#addText(event.text) ? 'stopSequence' : undefined;
       case 'call':

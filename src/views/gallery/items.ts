@@ -5,6 +5,9 @@ import type { WordName } from './words.ts';
 export interface GalleryItem {
   /** Its address. The page may only send back ids that it was given. */
   readonly id: string;
+  /** What users know it by: the name in its chat, or its kind and number. */
+  readonly title: string;
+  /** The name of its file. */
   readonly name: string;
   /** The folder of the chat for display; empty when there is only one. */
   readonly folder: string;
@@ -109,7 +112,8 @@ type Compare = (a: GalleryItem, b: GalleryItem) => number;
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 /** Sorts numbers in names by value: `-2` comes before `-10`. */
-const byName: Compare = (a, b) => COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
+const byName: Compare = (a, b) =>
+  COLLATOR.compare(a.title, b.title) || COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
 
 export const SORTS = {
   newest: ['newest', (a, b) => b.time - a.time || byName(a, b)],
@@ -148,7 +152,9 @@ function matchesTool(item: GalleryItem, tool: string): boolean {
 function matchesWords(item: GalleryItem, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const chats = item.uses.map(({ chat }) => chat);
-  const text = [item.name, item.kind, item.folder, ...toolsOf(item), ...chats].join('\n').toLowerCase();
+  const text = [item.title, item.name, item.kind, item.folder, ...toolsOf(item), ...chats]
+    .join('\n')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

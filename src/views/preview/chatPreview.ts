@@ -5,6 +5,7 @@ import { addCodeRules } from './code.ts';
 import { createFormats, type Formats, toHtml } from './html.ts';
 import { documentOf, makeChatsInert } from './inert.ts';
 import { addLinkRules } from './links.ts';
+import { addMathRules } from './math.ts';
 import type { PreviewOptions, PreviewWords } from './options.ts';
 import { type ParsedTurn, shiftLines, TurnParser, toolOfMarker } from './turns.ts';
 
@@ -15,7 +16,7 @@ import { type ParsedTurn, shiftLines, TurnParser, toolOfMarker } from './turns.t
  */
 export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownIt {
   const sources = new WeakMap<readonly Token[], string>();
-  const parser = new TurnParser(md);
+  const parser = new TurnParser(md, options.words);
   const formats = createFormats(options.words.locale);
   let isRenderingChat = false;
   const isChat = (env: unknown) => isRenderingChat || isNamedAsChat(env);
@@ -23,6 +24,8 @@ export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownI
   makeChatsInert(md, isChat, options.words);
   addCodeRules(md, options.words);
   addLinkRules(md, options, formats);
+  addMathRules(md);
+  addTaskRule(md);
   md.core.ruler.push('filechat_source', (state) => {
     if (!isRenderingChat) sources.set(state.tokens, state.src);
   });
@@ -58,6 +61,14 @@ export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownI
     const front = (options.showsFrontMatter?.() ?? true) ? chat.frontMatter : undefined;
     return `${wordsForScript(options.words)}${renderFront(front ?? '', options.words)}`;
   }
+}
+
+/** The box of a task cannot be changed here: the file can. */
+function addTaskRule({ renderer }: MarkdownIt): void {
+  renderer.rules['filechat_task'] = (tokens, index) => {
+    const checked = tokens[index]?.meta?.['isDone'] === true ? ' checked' : '';
+    return `<input type="checkbox" class="filechat-task" disabled${checked}> `;
+  };
 }
 
 function isNamedAsChat(env: unknown): boolean {

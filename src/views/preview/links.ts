@@ -1,9 +1,10 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import { readAssetName } from '../../base/names.ts';
 import type { Role } from '../../chat/format/chat.ts';
+import { readGeneratedLabel } from '../../chat/outline/assetLabel.ts';
 import { type Formats, toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';
-import type { PreviewOptions } from './options.ts';
+import type { PreviewOptions, PreviewWords } from './options.ts';
 
 /** The `meta` of a link to a local file. */
 interface FileMeta {
@@ -30,25 +31,57 @@ const KIND_OF = new Map(
 );
 
 /** Marks links to files. Returns the time of the first asset among them. */
-export function readLinks(children: readonly Token[], role: Role): string | undefined {
+export function readLinks(
+  children: readonly Token[],
+  role: Role,
+  words: Pick<PreviewWords, 'generated'>,
+): string | undefined {
   let time: string | undefined;
-  let link: { readonly open: Token; readonly words: Token[] } | undefined;
-  for (const token of children) {
-    if (token.type === 'link_open') link = { open: token, words: [] };
-    else if (token.type === 'link_close' && link) {
-      readLink(link.open, token, link.words, role);
+  let link: { readonly open: Token; readonly words: Token[]; readonly isImage: boolean } | undefined;
+  for (const [index, token] of children.entries()) {
+    if (token.type === 'link_open') {
+      link = { open: token, words: [], isImage: takeImageMark(children[index - 1], token) };
+    } else if (token.type === 'link_close' && link) {
+      if (link.isImage) readRemoteImage(link.open, token, link.words);
+      else readLink(link.open, token, link.words, role, words);
       link = undefined;
     } else {
       link?.words.push(token);
-      if (token.type === 'image') {
-        token.attrSet('loading', 'lazy');
-        token.meta = { isInLink: link !== undefined };
-      }
+      if (token.type === 'image') readImage(token, link !== undefined, words);
     }
     const address = token.attrGet('src') ?? token.attrGet('href');
     time ??= savedAt(String(address ?? ''));
   }
   return time;
+}
+
+/** Filechat writes `\![…](https://…)` for an image of a reply, which is then a link behind an exclamation mark. */
+function takeImageMark(before: Token | undefined, open: Token): boolean {
+  const isRemote = !isLocal(String(open.attrGet('href') ?? ''));
+  // Other links can follow an exclamation mark: `Look!https://…`
+  if (before?.type !== 'text' || !before.content.endsWith('!') || !isRemote || open.markup !== '')
+    return false;
+  before.content = before.content.slice(0, -1);
+  return true;
+}
+
+function readRemoteImage(open: Token, close: Token, words: readonly Token[]): void {
+  const address = String(open.attrGet('href') ?? '');
+  open.attrSet('title', address);
+  if (words.length === 0) open.meta = { address };
+  close.meta = { isRemoteImage: true };
+}
+
+function readImage(token: Token, isInLink: boolean, words: Pick<PreviewWords, 'generated'>): void {
+  token.attrSet('loading', 'lazy');
+  const generated = readGeneratedLabel(token.content);
+  const fileName = /[^/\\]+$/.exec(String(token.attrGet('src') ?? ''))?.[0];
+  token.meta = { isInLink, ...(generated && fileName && { fileName }) };
+  const [only] = token.children ?? [];
+  if (!generated || !only) return;
+  const label = generated.name ?? words.generated(generated.kind, generated.number);
+  token.content = label;
+  token.children = [Object.assign(only, { content: label })];
 }
 
 /** `2026 11 16 09 30 12` */
@@ -57,7 +90,13 @@ function savedAt(address: string): string | undefined {
   return readAssetName(name)?.time.replace(/(....)(..)(..)-(..)(..)(..)/, '$1 $2 $3 $4 $5 $6');
 }
 
-function readLink(open: Token, close: Token, words: readonly Token[], role: Role): void {
+function readLink(
+  open: Token,
+  close: Token,
+  words: readonly Token[],
+  role: Role,
+  named: Pick<PreviewWords, 'generated'>,
+): void {
   const meta = readFile(String(open.attrGet('href') ?? ''), words);
   const isAsset = meta !== undefined && /^(?:\.\/)?cmdassets\//.test(meta.href);
   // In a reply, a link to a source file is just text.
@@ -65,9 +104,14 @@ function readLink(open: Token, close: Token, words: readonly Token[], role: Role
   open.meta = { ...meta };
   close.meta = { ...meta };
   open.attrJoin('class', `filechat-chip filechat-kind-${KIND_OF.get(meta.extension) ?? 'file'}`);
-  const [only] = words;
+  const [only, ...others] = words;
+  const generated = only && others.length === 0 ? readGeneratedLabel(only.content) : undefined;
+  if (!only || !generated) return;
   // The file name is enough.
-  if (only && words.length === 1) only.content = only.content.replace(/^Tool generated file \d+: (?=\S)/, '');
+  only.content = generated.name ?? named.generated(generated.kind, generated.number);
+  open.meta = { ...meta, name: only.content };
+  close.meta = open.meta;
+  open.attrSet('title', meta.href.replace(/^.*[\\/]/, ''));
 }
 
 function readFile(href: string, words: readonly Token[]): FileMeta | undefined {
@@ -89,12 +133,14 @@ export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions, 
     const { meta, content } = tokens[index] ?? {};
     if (meta?.['isInLink'] !== false || !html.startsWith('<img')) return html;
     const label = content ? '' : ` aria-label="${toHtml(words.image)}"`;
-    return `<button type="button" class="filechat-image" aria-haspopup="dialog" title="${toHtml(words.openImage)}"${label}>${html}</button>`;
+    const fileName = meta['fileName'] === undefined ? '' : `\n${meta['fileName']}`;
+    const title = toHtml(`${words.openImage}${fileName}`);
+    return `<button type="button" class="filechat-image" aria-haspopup="dialog" title="${title}"${label}>${html}</button>`;
   });
   replaceRule(md, 'link_open', (original) => (tokens, index, options, env, self) => {
     const html = original(tokens, index, options, env, self);
     const file = fileOf(tokens[index]);
-    if (!file) return html;
+    if (!file) return html + toHtml(String(tokens[index]?.meta?.['address'] ?? ''));
     const chip = `${html}<span class="filechat-icon" aria-hidden="true"></span>`;
     if (file.kind === 'file') return chip;
     media = media.env === env ? { env, count: media.count + 1 } : { env, count: 1 };
@@ -105,6 +151,7 @@ export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions, 
   replaceRule(md, 'link_close', (original) => (tokens, index, options, env, self) => {
     const html = original(tokens, index, options, env, self);
     const file = fileOf(tokens[index]);
+    if (tokens[index]?.meta?.['isRemoteImage'] === true) return ` (${toHtml(words.notLoaded)})${html}`;
     if (!file) return html;
     const document = documentOf(env);
     const size = document && sizeOf?.(document, file.href);

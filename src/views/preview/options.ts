@@ -17,6 +17,8 @@ export interface PreviewWords {
   readonly writing: string;
   readonly unfinishedCall: string;
   readonly notLoaded: string;
+  /** A name for the number of its kind in a result: “Image 1”. */
+  generated(kind: 'image' | 'audio' | 'file', number: number): string;
   interrupted(reason: string): string;
   lines(count: number): string;
 }

@@ -6,6 +6,7 @@ import { isEmptyTurn } from '../../chat/format/parse.ts';
 import { REASONING_HEAD, readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
+import type { PreviewWords } from './options.ts';
 
 export interface ParsedTurn {
   readonly turn: Turn;
@@ -29,14 +30,23 @@ interface ParsedText {
   markedFor: number;
 }
 
+const ROLE = 'filechatRole';
+
+/** The role of the turn that is being parsed. */
+export function roleOf(env: unknown): unknown {
+  return (env as { readonly [ROLE]?: unknown } | undefined)?.[ROLE];
+}
+
 /** Keeps the parsed turns of the last chat, because few change while the user types. */
 export class TurnParser {
   readonly #md: MarkdownIt;
+  readonly #words: PreviewWords;
   #known = new Map<string, ParsedText>();
   #settings = '';
 
-  constructor(md: MarkdownIt) {
+  constructor(md: MarkdownIt, words: PreviewWords) {
     this.#md = md;
+    this.#words = words;
   }
 
   read(
@@ -65,8 +75,8 @@ export class TurnParser {
 
   #parse(turn: Turn, text: string, env: Env | undefined): ParsedText {
     // Separate references, so that a turn cannot redefine the links of another.
-    const tokens = this.#md.parse(text, { ...env, references: {} });
-    return { ...readTokens(tokens, turn.role), markedFor: 0 };
+    const tokens = this.#md.parse(text, { ...env, references: {}, [ROLE]: turn.role });
+    return { ...readTokens(tokens, turn.role, this.#words), markedFor: 0 };
   }
 }
 
@@ -120,12 +130,13 @@ const MAX_SHOWN_LINES = 14;
 const MAX_SHOWN_CHARS = 1500;
 
 /** Gives the tokens their meaning in a chat. Changes them in place. */
-function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: string } {
+function readTokens(tokens: Token[], role: Role, words: PreviewWords): { tokens: Token[]; time?: string } {
   let time: string | undefined;
   const read = tokens.filter((token, index) => {
     if (token.type === 'inline') {
-      const saved = readLinks(token.children ?? [], role);
+      const saved = readLinks(token.children ?? [], role, words);
       time ??= saved;
+      if (tokens[index - 2]?.type === 'list_item_open') readTask(token.children ?? []);
     }
     const first = tokens[index + 2];
     if (token.type === 'blockquote_open' && first?.type === 'inline' && first.content.startsWith('⚠')) {
@@ -146,6 +157,18 @@ function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: stri
     );
   }
   return { tokens: read, ...(role === 'tool' && time && { time }) };
+}
+
+/** `[ ]` or `[x]` at the beginning of a list item. */
+function readTask(children: Token[]): void {
+  const [first] = children;
+  const box = first?.type === 'text' ? /^\[([ xX])\]\s+/.exec(first.content) : null;
+  if (!first || !box) return;
+  first.content = first.content.slice(box[0].length);
+  const task: Token = Object.assign(Object.create(Object.getPrototypeOf(first)), first);
+  children.unshift(
+    Object.assign(task, { type: 'filechat_task', content: '', meta: { isDone: box[1] !== ' ' } }),
+  );
 }
 
 function readFence(token: Token, role: Role): void {

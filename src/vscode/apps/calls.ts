@@ -42,8 +42,8 @@ export class AppCalls {
   }
 
   /** Resolves to false if the user declines. Rejects without a dialog if a setting or the chat forbids the call. */
-  async mayCall(call: ToolCall, tool: ToolInfo): Promise<boolean> {
-    const answer = await this.#judge(call, tool).catch((error: unknown) => {
+  async mayCall(call: ToolCall, tool: ToolInfo, signal?: AbortSignal): Promise<boolean> {
+    const answer = await this.#judge(call, tool, signal).catch((error: unknown) => {
       this.#record(call, 'denied');
       throw error;
     });
@@ -77,7 +77,7 @@ export class AppCalls {
     return audited(audit, entry, () => host.fetchResource(resource, options), options.signal);
   }
 
-  async #judge(call: ToolCall, tool: ToolInfo): Promise<ConsentAnswer> {
+  async #judge(call: ToolCall, tool: ToolInfo, signal?: AbortSignal): Promise<ConsentAnswer> {
     const { rulesFor, isSwitchedOff, consent } = this.#deps;
     const name = renderToolName(call);
     if (isSwitchedOff(call)) {
@@ -87,7 +87,11 @@ export class AppCalls {
     if (!rules.allows(call)) {
       throw new Error(`This chat does not allow the tool ${name}. See its front matter.`);
     }
-    return consent.mayCall(call, tool, { approve: rules.approve });
+    return consent.mayCall(call, tool, {
+      chat: this.#chat,
+      approve: rules.approve,
+      ...(signal && { signal }),
+    });
   }
 
   #record(call: ToolCall, outcome: AuditEntry['outcome']): void {

@@ -9,6 +9,7 @@ import type { Log } from '../../ports/document.ts';
 import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
 import type { ToolCall } from '../../ports/tools.ts';
 import { toHtml } from '../../views/preview/html.ts';
+import { askInNotice } from '../consent/noticeQuestion.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { AppCallDeps, AppCalls } from './calls.ts';
@@ -40,14 +41,23 @@ export interface ShownApp {
 }
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
-const MAX_SHOWN_CHARS = 3_000;
+/** What is longer has to be seen in the details. */
+const MAX_QUOTED_CHARS = 300;
 const MAX_HEIGHT = 20_000;
+
+interface Confirmed {
+  readonly message: string;
+  readonly details: string;
+  readonly button: string;
+}
 
 export class AppView implements vscode.Disposable {
   readonly #deps: AppViewDeps;
   readonly #panel: vscode.WebviewPanel;
   readonly #subscriptions: vscode.Disposable[] = [];
   #shown: ShownApp | undefined;
+  /** Ends the questions of the app that is shown. */
+  #ended = new AbortController();
   #session: AppSession | undefined;
   /** The size and colors that the page reported. */
   #view: unknown;
@@ -73,8 +83,8 @@ export class AppView implements vscode.Disposable {
   }
 
   run(shown: ShownApp): void {
-    this.#session?.dispose();
-    this.#session = undefined;
+    this.#end();
+    this.#ended = new AbortController();
     this.#shown = shown;
     this.#offered = '';
     this.#runs += 1;
@@ -87,7 +97,7 @@ export class AppView implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#session?.dispose();
+    this.#end();
     for (const each of this.#subscriptions.splice(0)) each.dispose();
     this.#deps.onClose();
     this.#panel.dispose();
@@ -137,7 +147,7 @@ export class AppView implements vscode.Disposable {
         close: () => this.dispose(),
       },
       user: {
-        mayCall: (each, about) => calls.mayCall(each, about),
+        mayCall: (each, about) => calls.mayCall(each, about, this.#ended.signal),
         openLink: (url) => this.#openLink(url),
         addToChat: (text) => this.#addToChat(text),
       },
@@ -164,23 +174,26 @@ export class AppView implements vscode.Disposable {
   }
 
   async #openLink(url: URL): Promise<boolean> {
-    const question = vscode.l10n.t('Open this address in your browser?');
-    return (
-      (await this.#confirm(question, showInvisible(url.href), vscode.l10n.t('Open'))) && openInBrowser(url)
+    const message = vscode.l10n.t(
+      'The app of {0} wants to open {1} in your browser.',
+      this.#name,
+      plainMessage(url.href, MAX_QUOTED_CHARS),
     );
+    const details = showInvisible(url.href);
+    return (await this.#confirm({ message, details, button: vscode.l10n.t('Open') })) && openInBrowser(url);
   }
 
   /** Only inserts the text; the user sends it by running the chat. */
   async #addToChat(text: string): Promise<boolean> {
     const shown = this.#shown;
     if (!shown || text === '') return false;
-    const all = showInvisible(text);
-    const left = all.length - MAX_SHOWN_CHARS;
-    const more = vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', left);
-    const rest = left > 0 ? `…\n\n⚠ ${more}` : '';
-    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}`;
-    const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
-    if (!(await this.#confirm(question, detail, vscode.l10n.t('Add to the Chat')))) return false;
+    const message = vscode.l10n.t(
+      'The app of {0} wants to add to your turn of the chat: “{1}”',
+      this.#name,
+      plainMessage(text, MAX_QUOTED_CHARS),
+    );
+    const button = vscode.l10n.t('Add to the Chat');
+    if (!(await this.#confirm({ message, details: showInvisible(text), button }))) return false;
     try {
       await this.#deps.addToChat(this.#deps.chat, quoteForChat(shown.tool, text));
       return true;
@@ -192,15 +205,29 @@ export class AppView implements vscode.Disposable {
     }
   }
 
-  async #confirm(question: string, about: string, button: string): Promise<boolean> {
-    const name = this.#shown ? renderToolName(this.#shown.tool) : this.#deps.server;
-    const detail = `${about}\n\n${vscode.l10n.t('The app of {0} asks for it.', name)}`;
-    return (await vscode.window.showInformationMessage(question, { modal: true, detail }, button)) === button;
+  get #name(): string {
+    return plainMessage(this.#shown ? renderToolName(this.#shown.tool) : this.#deps.server);
+  }
+
+  async #confirm({ message, details, button }: Confirmed): Promise<boolean> {
+    const isLong = details.length > MAX_QUOTED_CHARS;
+    const question = {
+      chat: this.#deps.chat.toString(),
+      message,
+      answers: [button, vscode.l10n.t('Decline')],
+      ...(isLong && { details, mustSeeDetails: true }),
+    };
+    return (await askInNotice(question, this.#ended.signal)) === button;
+  }
+
+  #end(): void {
+    this.#ended.abort();
+    this.#session?.dispose();
+    this.#session = undefined;
   }
 
   #stopped(why: string): void {
-    this.#session?.dispose();
-    this.#session = undefined;
+    this.#end();
     const tool = this.#shown?.tool.tool ?? '';
     const reason = why === 'left' ? 'it tried to open another page' : 'it sent too many messages';
     this.#deps.log(this.#deps.server).warn(`app of ${tool}: closed, because ${reason}`);

@@ -4,11 +4,12 @@ import * as vscode from 'vscode';
 import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import type { Chat } from '../../chat/format/chat.ts';
-import { ChatReader, parseChat } from '../../chat/format/parse.ts';
+import { ChatReader } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
 import { failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import { forgetRenames, latestUri } from './renames.ts';
 
 const MAX_NAME_TRIES = 1000;
 
@@ -38,7 +39,7 @@ export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.Tex
   if (!uri) return activeChat();
   if (!isChat(uri))
     throw new TypeError(vscode.l10n.t('{0} is not a chat: its name must end in .chat.md.', uri.path));
-  return vscode.workspace.openTextDocument(uri);
+  return vscode.workspace.openTextDocument(latestUri(uri));
 }
 
 /** Runs a command on the chat that its argument names, or the active one. Tells the user if that is not possible. */
@@ -94,9 +95,11 @@ export async function placeChat(
 ): Promise<vscode.TextDocument | undefined> {
   if (folder) return writeNewChat({ folder, stem, text });
   const uri = await askForPlace(stem);
-  if (!uri || isChat(uri)) return uri && writeChat(uri, text);
+  if (!uri) return undefined;
+  const typed = chatStem(nameOf(uri));
+  if (nameOf(uri) === `${typed}.chat.md`) return writeChat(uri, text);
   // The dialog did not confirm this name with the ending, so an existing file must not be overwritten.
-  return writeNewChat({ folder: vscode.Uri.joinPath(uri, '..'), stem: chatStem(nameOf(uri)), text });
+  return writeNewChat({ folder: vscode.Uri.joinPath(uri, '..'), stem: typed, text });
 }
 
 /** Deletes a chat that was created for a command, if nothing was written to it. */
@@ -117,10 +120,15 @@ export async function closeTabs(uri: vscode.Uri): Promise<void> {
 }
 
 export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vscode.TextDocument> {
+  return writeChat(await freeChatUri(folder, stem), text);
+}
+
+/** `stem.chat.md`, or with a number if there is one already. */
+export async function freeChatUri(folder: vscode.Uri, stem: string): Promise<vscode.Uri> {
   for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
     const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
     const uri = vscode.Uri.joinPath(folder, name);
-    if (!(await exists(uri))) return writeChat(uri, text);
+    if (!(await exists(uri))) return uri;
   }
   throw new Error(
     vscode.l10n.t('There are too many chats called {0} in {1}. Rename some.', stem, folder.fsPath),
@@ -129,6 +137,7 @@ export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vsc
 
 async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocument> {
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  forgetRenames(uri);
   const document = await vscode.workspace.openTextDocument(uri);
   // Moving the cursor later would disturb a user who is already typing.
   await vscode.window.showTextDocument(document, { preview: false, selection: endOf(document) });
@@ -143,12 +152,6 @@ export function moveToEnd(editor: vscode.TextEditor): void {
 function endOf(document: vscode.TextDocument): vscode.Selection {
   const end = document.positionAt(document.getText().length);
   return new vscode.Selection(end, end);
-}
-
-export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
-  const { turns } = parseChat(document.getText());
-  const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);
-  if (call) await selectArguments(document, call);
 }
 
 /** Puts the cursor at the end of the first line of a call's arguments. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { newResultId } from '../../assets/store.ts';
 import { insertIntoUserTurn } from '../../chat/edits/append.ts';
-import { cutAfter, forkAt, hasLaterTurns } from '../../chat/edits/fork.ts';
+import { cutAfter, forkAt, hasLaterTurns, planRegeneration } from '../../chat/edits/fork.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { titleFor } from '../../chat/outline/title.ts';
@@ -24,14 +24,14 @@ export async function chooseWhereToRun(
   if (editor?.document !== document) return document;
   const { version } = document;
   const offset = document.offsetAt(editor.selection.active);
-  if (!hasLaterTurns(document.getText(), offset)) return document;
-  const answer = await askWhere(
-    vscode.l10n.t('The cursor is in an earlier question. Run from there?'),
-    vscode.l10n.t(
-      'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
-    ),
-    AT_END,
-  );
+  const text = document.getText();
+  if (!hasLaterTurns(text, offset)) return document;
+  const answer = await askWhere(vscode.l10n.t('The cursor is in an earlier question. Run from there?'), {
+    replacing: vscode.l10n.t('Deletes all turns below the question. Undo brings them back.'),
+    // A corrected question is rarely meant for another file.
+    isReplaceFirst: planRegeneration(text, offset)?.hasLater === false,
+    more: [{ label: AT_END, detail: vscode.l10n.t('Runs the last turn and keeps everything.') }],
+  });
   // The offset is only valid for the text at the time of the question.
   if (answer !== undefined && (document.isClosed || document.version !== version)) {
     tell(failed(CHANGED));
@@ -44,8 +44,26 @@ export async function chooseWhereToRun(
   return answer === AT_END ? document : undefined;
 }
 
-export async function askWhere(message: string, detail: string, ...more: string[]) {
-  return vscode.window.showInformationMessage(message, { modal: true, detail }, FORK, REPLACE, ...more);
+interface WhereOptions {
+  /** What replacing deletes. */
+  readonly replacing: string;
+  readonly isReplaceFirst?: boolean;
+  readonly more?: readonly vscode.QuickPickItem[];
+}
+
+/** Resolves to `FORK`, `REPLACE` or the label of another row, or undefined if cancelled. */
+export async function askWhere(
+  question: string,
+  { replacing, isReplaceFirst = false, more = [] }: WhereOptions,
+): Promise<string | undefined> {
+  const fork = {
+    label: FORK,
+    detail: vscode.l10n.t('Keeps this chat as it is and continues in a new file.'),
+  };
+  const replace = { label: REPLACE, detail: replacing };
+  const rows = isReplaceFirst ? [replace, fork] : [fork, replace];
+  const picked = await vscode.window.showQuickPick([...rows, ...more], { placeHolder: question });
+  return picked?.label;
 }
 
 /** Creates a chat beside this one, with everything up to the turn at the offset. */

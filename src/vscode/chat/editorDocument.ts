@@ -9,7 +9,7 @@ import type {
 } from '../../ports/document.ts';
 import { autoSave } from '../settings.ts';
 import { exists, rangeOf } from './chatFiles.ts';
-import { renamedPath } from './paths.ts';
+import { movedUri } from './renames.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
 const MAX_REFUSALS = 10;
@@ -48,15 +48,15 @@ export class EditorDocument implements ChatDocument, Disposable {
       }),
       // VS Code copies unsaved text to the new name: an edit between the copy and the rename would be lost.
       vscode.workspace.onWillRenameFiles((event) => {
-        if (!event.files.some(({ oldUri, newUri }) => this.#moved(oldUri, newUri))) return;
+        if (!event.files.some((file) => movedUri(this.#uri, file))) return;
         this.#renaming?.end();
         this.#renaming = new Deadline(RENAME_TIMEOUT_MS);
         event.waitUntil(this.#settle());
       }),
       // A renamed file is a new document in VS Code.
       vscode.workspace.onDidRenameFiles(({ files }) => {
-        for (const { oldUri, newUri } of files) {
-          const moved = this.#moved(oldUri, newUri);
+        for (const file of files) {
+          const moved = movedUri(this.#uri, file);
           if (!moved) continue;
           this.#uri = moved;
           this.#renaming?.end();
@@ -90,13 +90,6 @@ export class EditorDocument implements ChatDocument, Disposable {
     await this.#applying;
     if (mayAutoSave(this.#document)) await this.#document.save();
     await this.#saving?.over;
-  }
-
-  #moved(from: vscode.Uri, to: vscode.Uri): vscode.Uri | undefined {
-    const { scheme, authority } = this.#uri;
-    if (from.scheme !== scheme || from.authority !== authority) return undefined;
-    const path = renamedPath(this.#uri.path, from.path, to.path);
-    return path === undefined ? undefined : to.with({ path });
   }
 
   text(): string {

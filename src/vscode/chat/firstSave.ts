@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { assetsLinkedIn, relinkAssets } from '../../chat/edits/relink.ts';
 import type { Log } from '../../ports/document.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { showProblem } from '../ui/outcomes.ts';
 import { isChat, rangeOf } from './chatFiles.ts';
 import type { StoreFor } from './stores.ts';
 
@@ -93,7 +93,7 @@ class AssetMover {
       messageOf(error),
       this.#from.fsPath,
     );
-    void vscode.window.showWarningMessage(plainMessage(message));
+    showProblem(message);
   }
 }
 

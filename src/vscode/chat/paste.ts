@@ -7,7 +7,7 @@ import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
 import type { AssetKind, ResultAssets } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { showProblem } from '../ui/outcomes.ts';
 import { CHAT_FILES } from './chatFiles.ts';
 import { readUriList, relativeTarget } from './paths.ts';
 import type { StoreFor } from './stores.ts';
@@ -148,7 +148,7 @@ export class FileInserter
         links.push(await this.#save(each, assets, lastOf));
       } catch (error) {
         const message = vscode.l10n.t('{0} was not attached. {1}', each.name, messageOf(error));
-        void vscode.window.showWarningMessage(plainMessage(message));
+        showProblem(message);
       }
     }
     return links.join('\n');

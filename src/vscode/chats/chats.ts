@@ -3,9 +3,10 @@ import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { chatStem } from '../../chat/outline/title.ts';
 import { activeChat, chatName, closeTabs, createChat } from '../chat/chatFiles.ts';
 import { attachFiles, insertAtCaret } from '../chat/commands.ts';
+import type { ChatNaming } from '../chat/naming.ts';
 import type { Runs } from '../run/runs.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
-import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { failed, RUNNING, showProblem, tell } from '../ui/outcomes.ts';
 import { confirm, moveToTrash } from '../ui/trash.ts';
 import { ChatList, ChatTexts } from './list.ts';
 import { openSample } from './samples.ts';
@@ -26,6 +27,7 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void
 export interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
   readonly runs: Runs;
+  readonly naming: Pick<ChatNaming, 'created'>;
   readonly offerSample: () => void;
 }
 
@@ -49,11 +51,17 @@ export class Chats implements vscode.Disposable {
   async create(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const content = readString(fields, 'content');
-    await createChat(readUri(fields, 'folder'), argument === undefined ? quoteSelection() : content);
+    await this.#create(readUri(fields, 'folder'), argument === undefined ? quoteSelection() : content);
   }
 
   async createWithSelection(): Promise<void> {
-    await createChat(undefined, quoteSelection());
+    await this.#create(undefined, quoteSelection());
+  }
+
+  async #create(folder?: vscode.Uri, content?: string): Promise<vscode.TextDocument | undefined> {
+    const document = await createChat(folder, content);
+    if (document) await this.#deps.naming.created(document);
+    return document;
   }
 
   /** Menus pass the clicked file and all selected files. */
@@ -61,7 +69,17 @@ export class Chats implements vscode.Disposable {
     const clicked = argument instanceof vscode.Uri ? argument : readUri(readFields(argument), 'uri');
     const all = Array.isArray(selected) ? selected.filter((each) => each instanceof vscode.Uri) : [];
     const file = clicked ?? vscode.window.activeTextEditor?.document.uri;
-    await createChatAbout(all.length > 0 ? all : file ? [file] : []);
+    await this.#createAbout(all.length > 0 ? all : file ? [file] : []);
+  }
+
+  /** The new chat begins with links to the files, which are sent with its first question. */
+  async #createAbout(files: readonly vscode.Uri[]): Promise<void> {
+    const [first] = files;
+    if (!first) return;
+    const document = await this.#create(vscode.workspace.getWorkspaceFolder(first)?.uri);
+    if (!document || !(await attachFiles(document, files)).ok) return;
+    const editor = await vscode.window.showTextDocument(document);
+    await insertAtCaret(editor, () => '\n\n', { joinUndo: true });
   }
 
   async openSample(argument: unknown): Promise<void> {
@@ -109,17 +127,6 @@ function quoteSelection(): string | undefined {
   });
 }
 
-/** The new chat begins with links to the files, which are sent with its first question. */
-async function createChatAbout(files: readonly vscode.Uri[]): Promise<void> {
-  const [first] = files;
-  if (!first) return;
-  const folder = vscode.workspace.getWorkspaceFolder(first)?.uri;
-  const document = await createChat(folder);
-  if (!document || !(await attachFiles(document, files)).ok) return;
-  const editor = await vscode.window.showTextDocument(document);
-  await insertAtCaret(editor, () => '\n\n', { joinUndo: true });
-}
-
 /** Asks first. The assets stay, because other chats may link to them. */
 async function deleteChat(uri: vscode.Uri): Promise<void> {
   const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
@@ -153,7 +160,5 @@ async function renameChat(uri: vscode.Uri): Promise<void> {
   const edit = new vscode.WorkspaceEdit();
   edit.renameFile(uri, target, { overwrite: false });
   if (await vscode.workspace.applyEdit(edit)) return;
-  void vscode.window.showErrorMessage(
-    vscode.l10n.t('The chat keeps its name: there is another one called “{0}”.', name),
-  );
+  showProblem(vscode.l10n.t('The chat keeps its name: there is another one called “{0}”.', name));
 }

@@ -8,15 +8,15 @@ type Sample = readonly [name: string, icon: string, title: string, about: string
 function allSamples(): readonly Sample[] {
   const { t } = vscode.l10n;
   return [
-    ['tour', 'rocket', t('A First Tool'), t('One call that returns text, an image, a sound and a PDF')],
+    ['tour', 'rocket', t('A First Tool'), t('One call that returns text, an image, audio and a PDF')],
     [
       'hello',
       'comment-discussion',
       t('A First Conversation'),
       t('The tour answers: a script that needs no key and drives tools as a model would'),
     ],
-    ['pictures', 'file-media', t('Pictures'), t('PNG, JPEG, GIF and WebP, each from a tool of its own')],
-    ['sounds', 'unmute', t('Sounds'), t('A chord as WAV and a jingle as MP3')],
+    ['images', 'file-media', t('Images'), t('PNG, JPEG, GIF and WebP, each from its own tool')],
+    ['audio', 'unmute', t('Audio'), t('A chord as WAV and a jingle as MP3')],
     ['documents', 'file-pdf', t('Documents'), t('A PDF, a ZIP, notes in Markdown and a link')],
     ['data', 'json', t('Structured Data'), t('Results as data, and arguments of every kind')],
     [

@@ -101,8 +101,8 @@ function rowOf(chat: FoundChat, title: string, { role, offset, snippet }: Search
   const age = ageText(chat.changedAt, Date.now(), vscode.env.language);
   return {
     label: withoutIcons(title),
-    description: role ? `${role} · ${age}` : age,
-    detail: withoutIcons(snippet) || vscode.workspace.asRelativePath(chat.uri),
+    description: [vscode.workspace.asRelativePath(chat.uri), ...(role ? [role] : []), age].join(' · '),
+    ...(snippet && { detail: withoutIcons(snippet) }),
     // The rows match already; Quick Pick must not filter them again.
     alwaysShow: true,
     chat,

@@ -93,9 +93,9 @@ function chatItem(
 ): vscode.TreeItem {
   const item = new vscode.TreeItem(title);
   const age = ageText(changedAt, Date.now(), vscode.env.language);
-  const folder = folderOf(uri);
+  const file = vscode.workspace.asRelativePath(uri);
   item.id = uri.toString();
-  item.description = folder === '' ? age : `${folder} · ${age}`;
+  item.description = `${file.replace(/\.chat\.md$/, '')} · ${age}`;
   item.iconPath = isRunning
     ? new vscode.ThemeIcon('loading~spin', new vscode.ThemeColor('charts.blue'))
     : new vscode.ThemeIcon('comment-discussion');
@@ -103,7 +103,7 @@ function chatItem(
   item.command = { command: 'vscode.open', title: vscode.l10n.t('Open Chat'), arguments: [uri] };
   const state = isRunning ? vscode.l10n.t('running') : age;
   item.accessibilityInformation = {
-    label: folder === '' ? `${title}, ${state}` : vscode.l10n.t('{0}, {1}, in {2}', title, state, folder),
+    label: `${title}, ${file}, ${state}`,
   };
   return item;
 }
@@ -125,13 +125,6 @@ function chatTooltip(uri: vscode.Uri, title: string, { model, turns, assets }: C
   ];
   if (model !== undefined) lines.push(vscode.l10n.t('Model: {0}', model));
   return lines.join('\n');
-}
-
-/** Relative to the workspace; with the name of the workspace folder if there are several. */
-export function folderOf(uri: vscode.Uri): string {
-  const path = vscode.workspace.asRelativePath(uri);
-  const end = path.lastIndexOf('/');
-  return end < 0 ? '' : path.slice(0, end);
 }
 
 function groupName(group: AgeGroup): string {

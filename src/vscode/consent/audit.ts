@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { AuditFile } from '../../assets/auditFile.ts';
-import type { Log } from '../../ports/document.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
 import { isAudited } from '../settings.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { showProblem } from '../ui/outcomes.ts';
 
 const TURN_ON = vscode.l10n.t('Open the Setting');
 
@@ -12,14 +11,11 @@ export class AuditLog implements Audit {
   readonly #uri: vscode.Uri;
   readonly #file: AuditFile;
 
-  constructor({ folder, log }: { readonly folder: vscode.Uri; readonly log: Log }) {
+  constructor({ folder }: { readonly folder: vscode.Uri }) {
     this.#uri = vscode.Uri.joinPath(folder, 'audit.jsonl');
     this.#file = new AuditFile({
       path: this.#uri.fsPath,
-      onFailure: (message) => {
-        log.error(message);
-        void vscode.window.showWarningMessage(plainMessage(message));
-      },
+      onFailure: showProblem,
     });
   }
 

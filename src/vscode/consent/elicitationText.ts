@@ -5,6 +5,41 @@ import { t } from '../ui/words.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
 const MAX_FIELDS_NAMED = 20;
+/** In a notification, which also names the fields and the answers. */
+const MAX_QUOTED_CHARS = 250;
+const MAX_URL_CHARS = 250;
+
+export interface NoticeOfServer {
+  readonly text: string;
+  /** Otherwise the rest has to be seen in the details. */
+  readonly isWhole: boolean;
+}
+
+/** The server's words are between quotation marks. */
+export function noticeOfForm(
+  server: string,
+  message: string,
+  questions: readonly ArgumentQuestion[],
+): NoticeOfServer {
+  const asks = t('The server “{0}” asks: “{1}”', plainMessage(server), quote(message));
+  const warning = questions.length === 0 ? '' : ` ${t('Give it no passwords and no keys.')}`;
+  return { text: `${asks}${warning}`, isWhole: message.length <= MAX_QUOTED_CHARS };
+}
+
+export function noticeOfUrl(server: string, message: string, url: URL): NoticeOfServer {
+  const text = t(
+    'The server “{0}” wants you to open {1} in your browser. It says: “{2}”',
+    plainMessage(server),
+    plainMessage(url.href, MAX_URL_CHARS),
+    quote(message),
+  );
+  return { text, isWhole: url.href.length <= MAX_URL_CHARS };
+}
+
+/** Without quotation marks that would end the quotation early. */
+function quote(message: string): string {
+  return plainMessage(message.replace(/[“”„]/g, '"'), MAX_QUOTED_CHARS);
+}
 
 export function describeForm(message: string, questions: readonly ArgumentQuestion[]): string {
   if (questions.length === 0) return quoteServer(message);

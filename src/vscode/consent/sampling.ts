@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { deferred, untilAborted } from '../../base/async.ts';
 import type { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { answerSampling } from '../../model/sampling/sampling.ts';
 import {
@@ -15,6 +13,7 @@ import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { DeclinedError, type Note } from './audited.ts';
+import { askInNotice } from './noticeQuestion.ts';
 
 export interface SamplingDeps {
   /** By the URI of a chat; undefined gives the default model. */
@@ -26,12 +25,13 @@ export interface SamplingDeps {
 }
 
 const SEND = vscode.l10n.t('Send');
-const EDIT_REQUEST = vscode.l10n.t('Show and Edit');
+const EDIT = vscode.l10n.t('Show and Edit');
 const ALWAYS = vscode.l10n.t('Always for This Server');
 const SEND_BACK = vscode.l10n.t('Send Back');
-const EDIT_ANSWER = vscode.l10n.t('Edit');
-/** Also the result of Escape. */
-const DONT_SEND: vscode.MessageItem = { title: vscode.l10n.t('Don’t Send'), isCloseAffordance: true };
+const DONT_SEND = vscode.l10n.t('Don’t Send');
+
+/** A longer text can only be sent after it was shown in an editor. */
+const MAX_SHOWN_CHARS = 400;
 
 /**
  * Sends a server's request to the chat's model. The user sees, and may edit, the request and the answer. Rejects with a
@@ -45,7 +45,7 @@ export async function askSampling(
 ): Promise<SamplingAnswer> {
   const model = await deps.modelFor(by.chats[0]);
   const fingerprint = await deps.serverFingerprint(by.server);
-  const sampling = { server: plainMessage(by.server), model, signal };
+  const sampling = { server: plainMessage(by.server), chat: by.chats[0], model, signal };
   const wasAlways = deps.always.has(fingerprint);
   const allowAlways = () => deps.always.add(fingerprint);
   const sent = wasAlways ? request : await approveRequest(request, sampling, allowAlways);
@@ -62,13 +62,14 @@ export async function askSampling(
 
 interface Sampling {
   readonly server: string;
+  readonly chat: string | undefined;
   readonly model: ChatModel;
   readonly signal: AbortSignal;
 }
 
 function approveRequest(
   request: SamplingRequest,
-  { server, model, signal }: Sampling,
+  { server, model, chat, signal }: Sampling,
   allowAlways: () => void,
 ): Promise<SamplingRequest | undefined> {
   return approve(request, {
@@ -77,72 +78,54 @@ function approveRequest(
       server,
       plainMessage(model.name),
     ),
+    edited: vscode.l10n.t('Send the request of “{0}” to your model, with your changes?', server),
     text: renderSampling(request),
     accept: SEND,
-    edit: EDIT_REQUEST,
     allowAlways,
-    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to your model, with your changes.', accept, refuse),
     read: (edited) => readEditedSampling(edited, request),
+    chat,
     signal,
   });
 }
 
 function approveAnswer(
   answer: SamplingAnswer,
-  { server, signal }: Sampling,
+  { server, chat, signal }: Sampling,
 ): Promise<SamplingAnswer | undefined> {
   return approve(answer, {
     question: vscode.l10n.t('Send this answer to the server “{0}”?', server),
+    edited: vscode.l10n.t('Send the answer to the server “{0}”, with your changes?', server),
     text: renderAnswer(answer),
     accept: SEND_BACK,
-    edit: EDIT_ANSWER,
-    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to the server, with your changes.', accept, refuse),
     read: (edited) => readEditedAnswer(edited, answer),
+    chat,
     signal,
   });
 }
 
 interface Question<T> {
   readonly question: string;
+  /** The question while the text is open in an editor. */
+  readonly edited: string;
   readonly text: string;
   readonly accept: string;
-  readonly edit: string;
   readonly allowAlways?: () => void;
-  /** The notification text around the two links, while the text is edited. */
-  readonly about: (accept: string, refuse: string) => string;
   readonly read: (text: string) => T | { readonly problem: string };
+  readonly chat: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Resolves to the value, as it is or edited, or to undefined when the user refuses. */
 async function approve<T extends object>(value: T, question: Question<T>): Promise<T | undefined> {
-  const { accept, edit, allowAlways, signal } = question;
-  const titles = [accept, edit, ...(allowAlways ? [ALWAYS] : [])];
-  const choice = await untilAborted(
-    vscode.window.showInformationMessage(
-      question.question,
-      { modal: true, detail: cutMiddle(question.text) },
-      ...titles.map((title): vscode.MessageItem => ({ title })),
-      DONT_SEND,
-    ),
-    signal,
-  );
-  if (!choice || choice.title === DONT_SEND.title) return undefined;
-  if (choice.title === edit) return editInDocument(question);
-  if (choice.title === ALWAYS) allowAlways?.();
+  const { text, accept, allowAlways, chat, signal } = question;
+  const isWhole = text.length <= MAX_SHOWN_CHARS;
+  const answers = [...(isWhole ? [accept] : []), EDIT, ...(allowAlways ? [ALWAYS] : []), DONT_SEND];
+  const message = `${question.question} “${plainMessage(text, MAX_SHOWN_CHARS)}”`;
+  const choice = await askInNotice({ chat, message, answers }, signal);
+  if (choice === undefined || choice === DONT_SEND) return undefined;
+  if (choice === EDIT) return editInDocument(question);
+  if (choice === ALWAYS) allowAlways?.();
   return value;
-}
-
-const MAX_SHOWN_CHARS = 3_000;
-const HEAD_CHARS = 2_000;
-const TAIL_CHARS = 800;
-
-/** Keeps the beginning and the end, which usually say what a request is about. */
-function cutMiddle(text: string): string {
-  if (text.length <= MAX_SHOWN_CHARS) return text;
-  const left = (text.length - HEAD_CHARS - TAIL_CHARS).toLocaleString(vscode.env.language);
-  const gap = vscode.l10n.t('⚠ {0} characters are not shown here. Edit shows all of them.', left);
-  return `${text.slice(0, HEAD_CHARS).toWellFormed()}\n\n${gap}\n\n${text.slice(-TAIL_CHARS).toWellFormed()}`;
 }
 
 async function answerWithProgress(
@@ -163,7 +146,7 @@ async function editInDocument<T extends object>(question: Question<T>): Promise<
   const document = await showText(text);
   try {
     for (;;) {
-      if (!(await decide(document, question)) || signal.aborted) return undefined;
+      if (!(await isAccepted(document, question)) || signal.aborted) return undefined;
       const edited = read(document.getText());
       if (!('problem' in edited)) return edited;
       void vscode.window.showErrorMessage(plainMessage(edited.problem));
@@ -185,34 +168,20 @@ async function showText(text: string): Promise<vscode.TextDocument> {
   return document;
 }
 
-/** Uses links in a progress notification, the only kind that stays open. */
-async function decide(
+async function isAccepted(
   document: vscode.TextDocument,
-  { about, accept, signal }: Pick<Question<object>, 'about' | 'accept' | 'signal'>,
+  { edited, accept, chat, signal }: Pick<Question<object>, 'edited' | 'accept' | 'chat' | 'signal'>,
 ): Promise<boolean> {
-  const { promise, resolve } = deferred<boolean>();
-  const id = randomUUID();
-  const [yes, no] = [`filechat.edited.${id}.accept`, `filechat.edited.${id}.refuse`];
-  const stop = () => resolve(false);
-  signal.addEventListener('abort', stop, { once: true });
-  const subscriptions = vscode.Disposable.from(
-    vscode.commands.registerCommand(yes, () => resolve(true)),
-    vscode.commands.registerCommand(no, stop),
-    vscode.window.tabGroups.onDidChangeTabs(
-      ({ closed }) => closed.some((tab) => shows(tab, document)) && stop(),
-    ),
-    vscode.workspace.onDidCloseTextDocument((closed) => closed === document && stop()),
-  );
-  // The links come first, because the end of a long line is cut off.
-  const title = about(`[${accept}](command:${yes})`, `[${vscode.l10n.t('Don’t Send')}](command:${no})`);
-  try {
-    if (document.isClosed || signal.aborted) return false;
-    const location = vscode.ProgressLocation.Notification;
-    return await vscode.window.withProgress({ location, title }, () => promise);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    subscriptions.dispose();
-  }
+  if (document.isClosed) return false;
+  const until = (end: () => void) =>
+    vscode.Disposable.from(
+      vscode.window.tabGroups.onDidChangeTabs(
+        ({ closed }) => closed.some((tab) => shows(tab, document)) && end(),
+      ),
+      vscode.workspace.onDidCloseTextDocument((closed) => closed === document && end()),
+    );
+  const question = { chat, message: edited, answers: [accept, DONT_SEND], until };
+  return (await askInNotice(question, signal)) === accept;
 }
 
 async function closeUnsaved(document: vscode.TextDocument): Promise<void> {

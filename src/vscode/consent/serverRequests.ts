@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { untilAborted } from '../../base/async.ts';
+import { Queues } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
@@ -7,14 +7,16 @@ import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/servers.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
+import { askInput, type Choice } from '../ui/askInput.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type Answers, askInput, askQuestions, type Choice } from '../ui/wizard.ts';
+import { type Answers, askQuestions } from '../ui/wizard.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
-import { describeAnswer, describeForm, describeUrl } from './elicitationText.ts';
+import { describeAnswer, describeForm, describeUrl, noticeOfForm, noticeOfUrl } from './elicitationText.ts';
+import { askInNotice, type NoticeQuestion } from './noticeQuestion.ts';
 import { askSampling, type SamplingDeps } from './sampling.ts';
 
-const ANSWER = vscode.l10n.t('Answer');
+const ANSWER = vscode.l10n.t('Answer…');
 const AGREE = vscode.l10n.t('Agree');
 const OPEN = vscode.l10n.t('Open');
 const DECLINE = vscode.l10n.t('Decline');
@@ -24,7 +26,7 @@ const GIVE_UP = vscode.l10n.t('Give Up');
 /** Answers the requests of servers, and records each in the audit log. */
 export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
   const limit = new PendingRequestLimit();
-  let last: Promise<unknown> = Promise.resolve();
+  const forms = new Queues();
   const handle = <T>({ by, signal, ...entry }: Handled, work: (note: Note) => Promise<T>) =>
     audited(
       audit,
@@ -35,10 +37,7 @@ export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): 
   return {
     elicit: (request, by, signal) =>
       handle({ kind: 'elicitation', name: request.kind, by, signal }, async (note) => {
-        // One form at a time: a second would close the inputs of the first.
-        const asked = last.then(() => askElicitation(request, by, signal));
-        last = asked.catch(() => undefined);
-        const answer = await asked;
+        const answer = await askElicitation(request, { by, signal, forms });
         note(FORM_OUTCOMES[answer.action]);
         return answer;
       }),
@@ -57,59 +56,67 @@ interface Handled extends Pick<AuditEntry, 'kind' | 'name'> {
   readonly signal: AbortSignal;
 }
 
-/** After the notification is dismissed, waits for the server to report that the visit is done. */
-async function askWhetherDone({ server }: AskedBy, signal: AbortSignal): Promise<boolean> {
-  const question = vscode.l10n.t(
+/** Ends, without an answer, when the server reports that the visit is done. */
+async function askWhetherDone({ server, chats }: AskedBy, signal: AbortSignal): Promise<boolean> {
+  const message = vscode.l10n.t(
     'Have you done in the browser what the server “{0}” asked for?',
     plainMessage(server),
   );
-  const answer = await vscode.window.showInformationMessage(question, DONE, GIVE_UP);
-  if (answer === undefined && !signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  }
-  return answer === DONE;
+  return (await askInNotice({ chat: chats[0], message, answers: [DONE, GIVE_UP] }, signal)) === DONE;
 }
 
-/** Asks the user on behalf of a server. Every dialog shows the server's name. */
-async function askElicitation(
-  request: Elicitation,
-  by: AskedBy,
-  signal: AbortSignal,
-): Promise<ElicitationAnswer> {
-  if (signal.aborted) return { action: 'cancel' };
-  const server = plainMessage(by.server);
-  return request.kind === 'form' ? askForm(request, server, signal) : askToOpen(request, server, signal);
+interface Asking {
+  readonly by: AskedBy;
+  readonly signal: AbortSignal;
+  /** One form at a time: a second would close the inputs of the first. */
+  readonly forms: Queues;
+}
+
+/** Asks the user on behalf of a server. Nothing takes the focus before the user wants to answer. */
+async function askElicitation(request: Elicitation, asking: Asking): Promise<ElicitationAnswer> {
+  return request.kind === 'form' ? askForm(request, asking) : askToOpen(request, asking);
 }
 
 async function confirm(
-  question: string,
-  { detail, accept }: { readonly detail: string; readonly accept: string },
-  signal: AbortSignal,
+  { accept, ...question }: Omit<NoticeQuestion<string>, 'chat' | 'answers'> & { readonly accept: string },
+  { by, signal }: Asking,
 ): Promise<ElicitationAnswer['action']> {
-  const dialog = vscode.window.showInformationMessage(question, { modal: true, detail }, accept, DECLINE);
-  const answer = await untilAborted(dialog, signal);
+  const answer = await askInNotice({ ...question, chat: by.chats[0], answers: [accept, DECLINE] }, signal);
   if (answer === DECLINE) return 'decline';
   return answer === accept && !signal.aborted ? 'accept' : 'cancel';
 }
 
 async function askForm(
   { message, schema }: Extract<Elicitation, { kind: 'form' }>,
-  server: string,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<ElicitationAnswer> {
   const questions = await withPatterns(argumentQuestions(schema));
+  const { text, isWhole } = noticeOfForm(asking.by.server, message, questions);
+  const isAgreement = questions.length === 0;
   const action = await confirm(
-    vscode.l10n.t('The server “{0}” asks you something.', server),
-    { detail: describeForm(message, questions), accept: questions.length === 0 ? AGREE : ANSWER },
-    signal,
+    {
+      message: text,
+      details: describeForm(message, questions),
+      mustSeeDetails: isAgreement && !isWhole,
+      accept: isAgreement ? AGREE : ANSWER,
+    },
+    asking,
   );
   if (action !== 'accept') return { action };
+  if (isAgreement) return { action, content: {} };
+  return asking.forms.run('form', () => fillForm(questions, asking));
+}
+
+async function fillForm(
+  questions: readonly ArgumentQuestion[],
+  { by, signal }: Asking,
+): Promise<ElicitationAnswer> {
+  const server = plainMessage(by.server);
   let declined = false;
   const answers = await askQuestions(questions, {
     title: vscode.l10n.t('{0} asks', server),
     signal,
     review: async (given) => {
-      if (questions.length === 0) return 'accept';
       const next = await review(questions, given, { server, signal });
       declined = next === 'decline';
       return next === 'decline' ? 'cancel' : next;
@@ -146,15 +153,15 @@ async function review(
 
 async function askToOpen(
   { message, url }: Extract<Elicitation, { kind: 'url' }>,
-  server: string,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<ElicitationAnswer> {
-  const address = readAddress(url, server);
+  const { server } = asking.by;
+  const address = readAddress(url, plainMessage(server));
   if (!address) return { action: 'decline' };
+  const { text, isWhole } = noticeOfUrl(server, message, address);
   const action = await confirm(
-    vscode.l10n.t('The server “{0}” wants you to open an address in your browser.', server),
-    { detail: describeUrl(message, address), accept: OPEN },
-    signal,
+    { message: text, details: describeUrl(message, address), mustSeeDetails: !isWhole, accept: OPEN },
+    asking,
   );
   if (action !== 'accept') return { action };
   return { action: (await openInBrowser(address)) ? 'accept' : 'cancel' };

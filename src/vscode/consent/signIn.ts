@@ -5,9 +5,11 @@ import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { callbackUrl } from './callbackUrl.ts';
+import { askInNotice } from './noticeQuestion.ts';
 
 const PATH = '/signed-in';
 const OPEN = vscode.l10n.t('Open');
+const DECLINE = vscode.l10n.t('Decline');
 
 /** Opens the authorization page in a browser, and receives the redirect through VS Code's URI handler. */
 export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposable {
@@ -37,10 +39,14 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
   }
 
   async visit(url: URL, server: string, signal: AbortSignal): Promise<URL | 'declined'> {
-    const answer = await vscode.window.showInformationMessage(
-      vscode.l10n.t('The MCP server “{0}” wants you to sign in at {1}.', plainMessage(server), url.host),
-      { modal: true, detail: showInvisible(url.href) },
-      OPEN,
+    const message = vscode.l10n.t(
+      'The MCP server “{0}” wants you to sign in at {1}.',
+      plainMessage(server),
+      plainMessage(url.host),
+    );
+    const answer = await askInNotice(
+      { message, answers: [OPEN, DECLINE], details: showInvisible(url.href) },
+      signal,
     );
     signal.throwIfAborted();
     if (answer !== OPEN) return 'declined';

@@ -10,6 +10,7 @@ import { renderFileLink } from '../../chat/edits/fileLink.ts';
 import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat, chatName } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/paths.ts';
+import { showProblem } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ActionDeps, GalleryScope, ListedAsset } from './assets.ts';
@@ -19,7 +20,7 @@ export async function act(action: Action, assets: readonly ListedAsset[], deps: 
   try {
     await ACTIONS[action](assets, deps);
   } catch (error) {
-    void vscode.window.showErrorMessage(plainMessage(messageOf(error)));
+    showProblem(messageOf(error));
   }
 }
 
@@ -43,9 +44,9 @@ async function open(assets: readonly ListedAsset[]): Promise<void> {
   }
 }
 
-async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
+async function reveal({ title, uses: [use] }: ListedAsset): Promise<void> {
   if (!use) {
-    const words = vscode.l10n.t('No chat links to {0}.', name);
+    const words = vscode.l10n.t('No chat links to {0}.', title);
     return void vscode.window.showInformationMessage(plainMessage(words));
   }
   const document = await vscode.workspace.openTextDocument(use.chat);
@@ -108,7 +109,7 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
     assets.length === 1
       ? vscode.l10n.t('Move 1 asset to the trash?')
       : vscode.l10n.t('Move {0} assets to the trash?', assets.length);
-  const names = new Map(assets.map(({ uri, name }) => [uri, name]));
+  const names = new Map(assets.map(({ uri, title }) => [uri, title]));
   if (!(await confirm(question, `${describeLinks(assets)}\n\n${listNames([...names.values()])}`, move)))
     return;
   const { failed, reason, isDeclined } = await moveToTrash([...names.keys()], (trashed) => {

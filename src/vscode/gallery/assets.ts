@@ -2,13 +2,17 @@ import * as vscode from 'vscode';
 import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
+import { parseSaved, SAVED_FILE, type SavedAssets } from '../../catalog/saved.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
+import { assetTitle } from '../chat/assetTitle.ts';
 import { chatOf, isChat, openDocument, readFolder } from '../chat/chatFiles.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;
   readonly name: string;
+  /** What users know it by. */
+  readonly title: string;
   readonly folder: vscode.Uri;
   readonly bytes: number;
   readonly time: number;
@@ -20,7 +24,7 @@ export interface ChatUse extends AssetUse {
   readonly chat: vscode.Uri;
 }
 
-type AssetFile = Omit<ListedAsset, 'uses'>;
+type AssetFile = Omit<ListedAsset, 'uses' | 'title'>;
 
 interface ReadChat {
   readonly uri: vscode.Uri;
@@ -39,6 +43,8 @@ export class AssetList {
   #folders: readonly vscode.Uri[] = [];
   #files = new Map<string, AssetFile>();
   #chats = new Map<string, ReadChat>();
+  /** By the path of the folder: what clients said about the files that they saved. */
+  #saved = new Map<string, SavedAssets>();
   /** Files that were written since the last scan, perhaps during it. */
   #stale = new Set<string>();
 
@@ -79,8 +85,8 @@ export class AssetList {
     }
   }
 
-  list(): ReadonlyMap<string, ListedAsset> {
-    const own = scopeKey(this.#scope);
+  /** For an empty key, also the assets that only other chats link to. */
+  list(own = scopeKey(this.#scope)): ReadonlyMap<string, ListedAsset> {
     const chats = [...this.#chats.values()];
     const listed = new Map<string, ListedAsset>();
     for (const [id, file] of this.#files) {
@@ -89,14 +95,21 @@ export class AssetList {
         .sort((a, b) => rank(a, own) - rank(b, own));
       // Chats share the folder: skip assets that only other chats link to.
       if (own === '' || uses.length === 0 || uses[0]?.chat.toString() === own)
-        listed.set(id, { ...file, uses });
+        listed.set(id, { ...file, uses, title: this.#titleOf(file, uses) });
     }
     return listed;
   }
 
+  #titleOf({ name, folder }: AssetFile, uses: readonly ChatUse[]): string {
+    return assetTitle(name, uses, this.#saved.get(folder.toString())?.get(name)?.name);
+  }
+
   async #readAssets(folder: vscode.Uri): Promise<readonly AssetFile[]> {
     const place = assetsIn(folder);
-    const files = await mapConcurrently(STATS_AT_ONCE, await namesIn(place), async (name) => {
+    const names = await namesIn(place);
+    if (names.includes(SAVED_FILE)) this.#saved.set(folder.toString(), await readSaved(place));
+    const assets = names.filter((name) => name !== SAVED_FILE);
+    const files = await mapConcurrently(STATS_AT_ONCE, assets, async (name) => {
       const uri = place.with({ path: `${place.path}/${name}` });
       const known = this.#files.get(uri.toString());
       if (known) return [known];
@@ -121,6 +134,16 @@ export class AssetList {
   }
 }
 
+/** One asset, with its uses in the chats beside its folder. */
+export async function findListed(
+  asset: vscode.Uri,
+  globalStorage: vscode.Uri,
+): Promise<ListedAsset | undefined> {
+  const list = new AssetList({ chat: vscode.Uri.joinPath(asset, '..', '..', '.chat.md') }, globalStorage);
+  await list.readFiles();
+  return list.list('').get(asset.toString());
+}
+
 /** The files in a `cmdassets/`. A symbolic link has none: it leads to files outside the workspace. */
 export async function namesIn(place: vscode.Uri): Promise<readonly string[]> {
   const found = await vscode.workspace.fs.stat(place).then(undefined, () => undefined);
@@ -129,6 +152,15 @@ export async function namesIn(place: vscode.Uri): Promise<readonly string[]> {
     type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
   );
 }
+
+/** A file that cannot be read says nothing. */
+async function readSaved(place: vscode.Uri): Promise<SavedAssets> {
+  const file = vscode.Uri.joinPath(place, SAVED_FILE);
+  const bytes = await vscode.workspace.fs.readFile(file).then(undefined, () => new Uint8Array());
+  return parseSaved(new TextDecoder().decode(bytes.subarray(-MAX_SAVED_BYTES)));
+}
+
+const MAX_SAVED_BYTES = 4_000_000;
 
 function readOpen(uri: vscode.Uri, known: ReadChat | undefined): ReadChat | undefined {
   const document = openDocument(uri);

@@ -4,6 +4,7 @@ import { describeSize } from '../../base/size.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { AssetKind } from '../../ports/results.ts';
 import { isChat } from '../chat/chatFiles.ts';
+import { showProblem } from '../ui/outcomes.ts';
 import { withNotice } from '../ui/progress.ts';
 import { confirm, listNames, moveToTrash, type Removal } from '../ui/trash.ts';
 import { assetsIn, namesIn } from './assets.ts';
@@ -71,7 +72,7 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
   if (failed.length === 0) return { ok: true, assets };
   if (isDeclined) return { ok: false, error: reason, assets };
   const error = vscode.l10n.t('{0} could not be deleted: {1}', count(failed), reason);
-  void vscode.window.showWarningMessage(error);
+  showProblem(error);
   return { ok: false, error, assets };
 }
 

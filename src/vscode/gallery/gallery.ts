@@ -12,6 +12,11 @@ export class Gallery implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #panels = new Map<string, GalleryPanel>();
 
+  readonly #subscription = vscode.workspace.onDidRenameFiles(({ files }) => {
+    for (const panel of [...this.#panels.values()])
+      for (const { oldUri, newUri } of files) panel.renamed(oldUri, newUri);
+  });
+
   constructor(context: vscode.ExtensionContext) {
     this.#context = context;
   }
@@ -37,6 +42,7 @@ export class Gallery implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#subscription.dispose();
     for (const panel of this.#panels.values()) panel.dispose();
     this.#panels.clear();
   }

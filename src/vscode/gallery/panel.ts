@@ -171,6 +171,12 @@ export class GalleryPanel implements vscode.Disposable {
     else if (chat) this.#deps.onScope({ chat });
   }
 
+  /** Follows the chat of the scope. */
+  renamed(from: vscode.Uri, to: vscode.Uri): void {
+    const { scope, onScope } = this.#deps;
+    if (scope.chat?.toString() === from.toString() && isChat(to)) onScope({ chat: to });
+  }
+
   /** The chat of the scope, or the one that can be switched to. */
   get chat(): vscode.Uri | undefined {
     const { scope, before } = this.#deps;
@@ -231,9 +237,10 @@ function itemOf(
   asset: ListedAsset,
   { panel: { webview }, scope }: Pick<GalleryPanelDeps, 'panel' | 'scope'>,
 ): GalleryItem {
-  const { uri, name, folder, bytes, time, uses } = asset;
+  const { uri, name, title, folder, bytes, time, uses } = asset;
   return {
     id,
+    title,
     name,
     folder: scope.chat ? '' : vscode.workspace.asRelativePath(folder),
     kind: kindOf(name),

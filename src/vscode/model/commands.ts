@@ -4,11 +4,14 @@ import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { fence } from '../../chat/format/fence.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import { PRESETS } from '../../model/config/presets.ts';
 import { costOf } from '../../model/config/prices.ts';
+import { isSdkProvider } from '../../model/providers/wire.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
 import type { ModelRequest, Usage } from '../../ports/models.ts';
 import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
+import { latestUri } from '../chat/renames.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
@@ -16,7 +19,7 @@ import { readFields, readString } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import { type EditorModels, PROVIDERS } from './models.ts';
+import type { EditorModels } from './models.ts';
 
 /** The commands for models, and estimates of requests. */
 export class ModelCommands implements vscode.Disposable {
@@ -39,15 +42,26 @@ export class ModelCommands implements vscode.Disposable {
   async select(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const document = await findChat(fields);
-    const current = document ? settingsOf(document).model : defaultModel();
+    const named = document ? settingsOf(document).model : undefined;
     const question = document
       ? vscode.l10n.t('Which model should answer in this chat?')
       : vscode.l10n.t('Which model should answer in chats that name none?');
-    const name = readString(fields, 'model') ?? (await this.#models.pick(question, current));
+    const name =
+      readString(fields, 'model') ??
+      (await this.#models.choose(question, {
+        current: named ?? defaultModel(),
+        offersTour: document !== undefined,
+      }));
     if (name === undefined) return;
     if (!document) await this.#setDefault(name);
+    else if (name !== named) await this.#nameModel(document.uri, name);
+  }
+
+  /** The chat may have been renamed while the user was choosing. */
+  async #nameModel(chat: vscode.Uri, name: string): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(latestUri(chat));
     // Retries: while a reply is being written, the editor can refuse an edit.
-    else if (name !== current) await editDocument(document, (text) => setFrontMatter(text, 'model', name));
+    await editDocument(document, (text) => setFrontMatter(text, 'model', name));
   }
 
   async #setDefault(name: string): Promise<void> {
@@ -57,29 +71,46 @@ export class ModelCommands implements vscode.Disposable {
     );
   }
 
+  /** Asks for what the next request of the chat still needs. Resolves to false if the user cancels. */
+  async prepare(document: vscode.TextDocument): Promise<boolean> {
+    const name = await this.#conversations.of(document.uri).modelName(document.getText());
+    return this.#models.prepare(name, document);
+  }
+
   async setKey(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const document = await findChat(fields);
     const wanted = readString(fields, 'model');
     const used = document && settingsOf(document).model;
-    // The tour and VS Code's own models have no key.
-    const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
-    const name = wanted ?? (takesKey ? used : await this.#pickKeyOwner());
+    const isUsed = used !== undefined && this.#models.keyOwner(used) !== undefined;
+    const name = wanted ?? (isUsed ? used : await this.#pickKeyOwner());
     if (name === undefined) return;
-    const config = this.#models.configOf(name);
-    if (config) await this.#models.keys.ask({ ...config, name: config.name.replace(ANY_MODEL, '') });
-    else tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', name)));
+    const owner = this.#models.keyOwner(name);
+    if (!owner) tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', plainMessage(name))));
+    else if (await this.#models.askKey(owner)) void this.#tellSaved(owner.label);
   }
 
+  async #tellSaved(label: string): Promise<void> {
+    const select = vscode.l10n.t('Select Model…');
+    const message = vscode.l10n.t('The key for {0} was saved.', plainMessage(label));
+    // With a model, the next run uses the key.
+    const buttons = this.#models.configOf(undefined) ? [] : [select];
+    if ((await vscode.window.showInformationMessage(message, ...buttons)) === select)
+      await vscode.commands.executeCommand('filechat.selectModel');
+  }
+
+  /** A configured model, or a provider, whose key serves all of its models. */
   async #pickKeyOwner(): Promise<string | undefined> {
-    const configured = [...this.#models.configured().keys()];
+    const configured = [...this.#models.configured().values()].filter(({ provider }) =>
+      isSdkProvider(provider),
+    );
     const items = [
-      ...configured.map((name) => ({ label: name, name })),
-      ...PROVIDERS.map((provider) => ({
-        label: provider,
+      ...PRESETS.map(({ id, label }) => ({
+        label,
         description: vscode.l10n.t('all of its models'),
-        name: `${provider}${ANY_MODEL}`,
+        name: id,
       })),
+      ...configured.map(({ name }) => ({ label: plainMessage(name), name })),
     ];
     const picked = await vscode.window.showQuickPick(items, {
       title: vscode.l10n.t('Filechat: Set API Key'),
@@ -92,6 +123,7 @@ export class ModelCommands implements vscode.Disposable {
   async showRequest(argument: unknown): Promise<void> {
     const show = async (document: vscode.TextDocument) => {
       try {
+        if (!(await this.prepare(document))) return;
         await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
           this.#showRequest(document, signal),
         );
@@ -107,15 +139,14 @@ export class ModelCommands implements vscode.Disposable {
       .of(document.uri)
       .prepare(document.getText(), signal);
     const { total, system, history, tools, attachments } = estimateRequest(request);
+    const corrected = [total, system, history, tools, attachments].map((count) =>
+      Math.round(count * this.#factor),
+    );
     const head = [
       `# ${vscode.l10n.t('What would be sent to {0}', model.name)}`,
       vscode.l10n.t(
         'About {0} tokens: system {1}, history {2}, tools {3}, attachments {4}. Keys and binary data are left out.',
-        Math.round(total * this.#factor),
-        system,
-        history,
-        tools,
-        attachments,
+        ...corrected,
       ),
       ...notes.map((note) => `> ${note}`),
     ];
@@ -148,9 +179,6 @@ export class ModelCommands implements vscode.Disposable {
 }
 
 const MAX_COUNTED_CHARS = 1_000_000;
-
-/** A key belongs to the provider's address, whatever the model. */
-const ANY_MODEL = '/default';
 
 function settingsOf(document: vscode.TextDocument) {
   return readSettings(parseChat(document.getText())).settings;

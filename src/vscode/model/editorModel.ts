@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { defined, isObject } from '../../base/json.ts';
 import { IMAGES } from '../../model/providers/wire.ts';
+import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
 import {
   type EditorContent,
@@ -196,15 +197,27 @@ export class EditorModelFailure extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable = false;
   override readonly name = 'EditorModelFailure';
+  readonly failure: Failure | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly kind?: FailureKind | undefined } = {}) {
+    super(message, options);
+    this.failure = options.kind && { kind: options.kind, reason: message };
+  }
 }
 
 function editorFailure(error: unknown, model: string): ModelFailure {
   if (error instanceof EditorModelFailure) return error;
   const reason = sentence(reasonOf(error));
-  const explain = error instanceof vscode.LanguageModelError ? EXPLANATIONS[error.code] : undefined;
-  const message = explain?.(model, reason) ?? `VS Code’s model ${model} failed: ${reason}`;
-  return new EditorModelFailure(message, { cause: error });
+  const code = error instanceof vscode.LanguageModelError ? error.code : '';
+  const message = EXPLANATIONS[code]?.(model, reason) ?? `VS Code’s model ${model} failed: ${reason}`;
+  return new EditorModelFailure(message, { cause: error, kind: KINDS[code] ?? 'failed' });
 }
+
+const KINDS: Readonly<Record<string, FailureKind>> = {
+  [vscode.LanguageModelError.NoPermissions.name]: 'access',
+  [vscode.LanguageModelError.Blocked.name]: 'refused',
+  [vscode.LanguageModelError.NotFound.name]: 'model',
+};
 
 const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {
   [vscode.LanguageModelError.NoPermissions.name]: (model) =>

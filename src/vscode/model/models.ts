@@ -1,19 +1,27 @@
 import * as vscode from 'vscode';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { setFrontMatter } from '../../chat/format/settings.ts';
 import { ModelFinder } from '../../model/config/find.ts';
-import { envKey, keyPlace, needsKey } from '../../model/config/keys.ts';
-import { findModel, type ModelConfig, type ModelPrice, readModels } from '../../model/config/models.ts';
+import { needsKey } from '../../model/config/keys.ts';
+import {
+  fallbackModel,
+  findModel,
+  type ModelConfig,
+  type ModelPrice,
+  readModels,
+} from '../../model/config/models.ts';
+import { PRESETS, presetEndpoint } from '../../model/config/presets.ts';
 import { priceOf } from '../../model/config/prices.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
+import { editDocument } from '../chat/editorDocument.ts';
 import { defaultModel, userModels } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { saveChoice } from './choice.ts';
 import { EditorModel, editorModelName, findEditorModel, listEditorModels } from './editorModel.ts';
-import { type ModelProvider, pickModel } from './pickModel.ts';
-
-/** Providers with a well-known address. */
-export const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
+import type { FlowOptions } from './flow.ts';
+import type { KeyOwner } from './keyBox.ts';
+import { Keys } from './keys.ts';
 
 export class EditorModels {
   readonly keys: Keys;
@@ -27,13 +35,14 @@ export class EditorModels {
     this.#finder = new ModelFinder({
       models: () => this.configured(),
       defaultModel,
-      keyFor: (config) => this.#keyFor(config),
+      keyFor: (config) => this.keys.find(config),
+      nameHint: 'Use “Filechat: Select Model…”.',
       keyHint: () => 'Use “Filechat: Set API Key…”.',
       editorModel: openEditorModel,
     });
   }
 
-  /** Rejects with a message for the user; may ask for a key. */
+  /** Rejects with a message for the user. */
   async find(name: string | undefined): Promise<ChatModel> {
     try {
       return await this.#finder.find(name);
@@ -45,6 +54,68 @@ export class EditorModels {
     }
   }
 
+  /**
+   * Asks for what a request still needs: a model if the chat names none, or the key of its model. Resolves to false if
+   * the user cancels; then nothing has changed.
+   */
+  async prepare(name: string | undefined, chat?: vscode.TextDocument): Promise<boolean> {
+    const models = this.configured();
+    const wanted = name ?? fallbackModel(models, defaultModel());
+    if (wanted === undefined) {
+      const hasOnly = models.size === 0 && (await openEditorModel(undefined)) !== undefined;
+      return hasOnly || this.#chooseForRun(chat);
+    }
+    const config = findModel(wanted, models);
+    // The request reports an unknown name.
+    if (typeof config === 'string' || !needsKey(config)) return true;
+    if ((await this.keys.find(config)) !== undefined) return true;
+    return this.askKey({ ...config, label: config.name });
+  }
+
+  /** Whoever the key of a model or of a provider belongs to. Undefined if it takes none or its name is unknown. */
+  keyOwner(name: string): KeyOwner | undefined {
+    const config = this.configOf(name);
+    if (config) return isSdkProvider(config.provider) ? { ...config, label: config.name } : undefined;
+    const preset = PRESETS.find(({ id }) => id === name);
+    return preset && { ...presetEndpoint(preset, process.env), label: preset.label, preset };
+  }
+
+  /** Asks for a key and stores it. Resolves to false if the user cancels. */
+  async askKey(owner: KeyOwner): Promise<boolean> {
+    const { askKey } = await import('./keyBox.ts');
+    const answer = await askKey({ owner });
+    if (answer.kind !== 'answer') return false;
+    await this.keys.set(owner, answer.text);
+    return true;
+  }
+
+  /** Lets the user choose a model, and saves a new one in the settings. Resolves to its name. */
+  async choose(question: string, { current, offersTour }: ChooseOptions): Promise<string | undefined> {
+    const result = await this.#openFlow({ purpose: 'select', question, current, offersTour });
+    if (!result) return undefined;
+    const { choice } = result;
+    // A configured model is chosen for one chat.
+    const isConfigured = choice.kind === 'name' && this.configured().has(choice.name);
+    return isConfigured ? choice.name : saveChoice(choice, this.configured());
+  }
+
+  async #chooseForRun(chat: vscode.TextDocument | undefined): Promise<boolean> {
+    const question = vscode.l10n.t('Which model should answer?');
+    const result = await this.#openFlow({ purpose: 'run', question, offersTour: chat !== undefined });
+    if (!result) return false;
+    const name = await saveChoice(result.choice, this.configured());
+    // The tour does not become the default, so the chat has to name it.
+    if (name === 'tour' && chat) await editDocument(chat, (text) => setFrontMatter(text, 'model', name));
+    if (result.isSuggested) void offerOtherModel(name, chat?.uri);
+    return true;
+  }
+
+  async #openFlow(options: Omit<FlowOptions, 'keys' | 'configured'>) {
+    const { ModelFlow } = await import('./flow.ts');
+    const { keys } = this;
+    return new ModelFlow({ ...options, keys, configured: () => this.configured() }).choose();
+  }
+
   configured(): ReadonlyMap<string, ModelConfig> {
     const { models, problems } = readModels(userModels());
     for (const problem of problems) {
@@ -54,10 +125,10 @@ export class EditorModels {
     return models;
   }
 
-  /** The configuration of a model, without requests. Undefined for VS Code's models and the tour. */
+  /** The configuration of a model, without requests. Undefined if there is none or its name is unknown. */
   configOf(name: string | undefined): ModelConfig | undefined {
     const models = this.configured();
-    const wanted = name ?? defaultModel() ?? [...models.keys()][0];
+    const wanted = name ?? fallbackModel(models, defaultModel());
     const found = wanted === undefined ? undefined : findModel(wanted, models);
     return typeof found === 'object' ? found : undefined;
   }
@@ -72,101 +143,26 @@ export class EditorModels {
     const config = this.configOf(name);
     return config && priceOf(config);
   }
-
-  async pick(question: string, current: string | undefined): Promise<string | undefined> {
-    return pickModel({
-      question,
-      configured: [...this.configured().values()],
-      providers: await this.#providersWithKey(),
-      current,
-    });
-  }
-
-  async #providersWithKey(): Promise<readonly ModelProvider[]> {
-    const found = await Promise.all(PROVIDERS.map((provider) => this.#provider(provider)));
-    return found.filter((each) => each !== undefined);
-  }
-
-  async #provider(provider: (typeof PROVIDERS)[number]): Promise<ModelProvider | undefined> {
-    const config: ModelConfig = { name: provider, provider, model: '' };
-    const key = (await this.keys.get(config)) ?? envKey(config, process.env);
-    if (key === undefined) return undefined;
-    return {
-      name: provider,
-      list: async (signal) => {
-        const { listModels } = await import('../../model/config/list.ts');
-        const names = await listModels(config, { key, signal });
-        return names.map((model) => ({ name: `${provider}/${model}`, provider, model }));
-      },
-    };
-  }
-
-  /** A key of the environment is only sent to the provider's own address. */
-  async #keyFor(config: ModelConfig): Promise<string | undefined> {
-    const known = await this.keys.get(config);
-    if (known !== undefined) return known;
-    const fromEnvironment = config.baseUrl === undefined ? envKey(config, process.env) : undefined;
-    if (fromEnvironment !== undefined || !needsKey(config)) return fromEnvironment;
-    return this.keys.ask(config);
-  }
 }
 
+interface ChooseOptions {
+  readonly current?: string | undefined;
+  readonly offersTour: boolean;
+}
+
+/** Says which model was chosen for the user. */
+async function offerOtherModel(name: string, uri: vscode.Uri | undefined): Promise<void> {
+  const change = vscode.l10n.t('Change Model…');
+  const message = vscode.l10n.t('Using {0}. It is now the default model.', plainMessage(name));
+  if ((await vscode.window.showInformationMessage(message, change)) === change)
+    await vscode.commands.executeCommand('filechat.selectModel', uri && { uri });
+}
+
+/** Without a name, the only model of VS Code. */
 async function openEditorModel(name: string | undefined): Promise<ChatModel | undefined> {
   const models = await listEditorModels();
-  const found = name === undefined ? models[0] : findEditorModel(models, name);
+  const [first, ...others] = models;
+  const only = others.length === 0 ? first : undefined;
+  const found = name === undefined ? only : findEditorModel(models, name);
   return found && new EditorModel(found, editorModelName(found, models));
-}
-
-const PREFIX = 'key ';
-
-/** API keys in the secret store. A key is bound to the address it was entered for, even if the model's address changes. */
-export class Keys {
-  readonly #secrets: vscode.SecretStorage;
-
-  constructor(secrets: vscode.SecretStorage) {
-    this.#secrets = secrets;
-  }
-
-  async get(config: ModelConfig): Promise<string | undefined> {
-    return this.#secrets.get(PREFIX + keyPlace(config));
-  }
-
-  async set(config: ModelConfig, key: string): Promise<void> {
-    await this.#secrets.store(PREFIX + keyPlace(config), key);
-  }
-
-  /** Asks for the key and stores it. Resolves to undefined if the user cancels. */
-  async ask(config: ModelConfig): Promise<string | undefined> {
-    const place = keyPlace(config);
-    const answer = await vscode.window.showInputBox({
-      title: vscode.l10n.t('API key for {0}', plainMessage(config.name)),
-      prompt: vscode.l10n.t(
-        'It is kept in the secret store of VS Code and sent only to {0}',
-        showInvisible(address(place)),
-      ),
-      placeHolder: vscode.l10n.t('Paste the key'),
-      password: true,
-      ignoreFocusOut: true,
-      validateInput: checkKey,
-    });
-    const key = answer?.trim();
-    if (!key) return undefined;
-    await this.set(config, key);
-    return key;
-  }
-}
-
-/** The part after the provider's name, or the name if the provider has no address. */
-function address(place: string): string {
-  return place.slice(place.indexOf(' ') + 1);
-}
-
-function checkKey(text: string): string | undefined {
-  const key = text.trim();
-  if (key === '') return vscode.l10n.t('Paste the key, or press Escape.');
-  if (/\s/.test(key)) return vscode.l10n.t('A key has no white space in it. Paste only the key.');
-  // The key becomes an HTTP header.
-  return /[^\x21-\x7e]/.test(key)
-    ? vscode.l10n.t('A key has only plain letters, digits and signs. Copy it again.')
-    : undefined;
 }

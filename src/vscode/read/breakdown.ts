@@ -1,16 +1,15 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { readAssetName } from '../../base/names.ts';
 import type { Role } from '../../chat/format/chat.ts';
+import { parseChat } from '../../chat/format/parse.ts';
+import { findAssetUses } from '../../chat/outline/references.ts';
 import { excerptOf } from '../../chat/outline/title.ts';
 import { describeCount } from '../../model/config/prices.ts';
-import {
-  type Breakdown,
-  type BreakdownGroup,
-  type BreakdownItem,
-  GROUPS,
-  totalOf,
-} from '../../model/request/breakdown.ts';
+import { type BreakdownItem, partsOf, totalOf } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports/document.ts';
+import { assetTitle } from '../chat/assetTitle.ts';
 import { withChat } from '../chat/chatFiles.ts';
 import { applyEdit } from '../chat/commands.ts';
 import type { ModelCommands } from '../model/commands.ts';
@@ -41,10 +40,12 @@ async function showOnce(document: vscode.TextDocument, deps: BreakdownDeps): Pro
   const answer = await pick(async (signal) => {
     const parts = await deps.conversations.dryRun(document.uri).breakDown(text, signal);
     const next = await deps.modelCommands.estimate(document, signal);
+    const items = partsOf(parts, next?.tokens);
+    const total = tokens(totalOf(items));
     const title = next?.model
-      ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
-      : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
-    return { title, items: [...breakdownRows(text, parts), ...WHOLE_REQUEST] };
+      ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, total)
+      : vscode.l10n.t('What Will Be Sent: {0}', total);
+    return { title, items: [...breakdownRows(text, items), ...WHOLE_REQUEST] };
   });
   if (answer?.row.isRequest)
     await vscode.commands.executeCommand('filechat.showRequest', { uri: document.uri });
@@ -131,31 +132,23 @@ const LEAVE_OUT: vscode.QuickInputButton = {
   tooltip: vscode.l10n.t('Leave It Out'),
 };
 
-const MAX_ROWS_OF_GROUP = 30;
+const MAX_ROWS = 100;
 
-function breakdownRows(text: string, parts: Breakdown): readonly BreakdownRow[] {
-  const total = GROUPS.reduce((sum, group) => sum + totalOf(parts[group]), 0);
-  return GROUPS.flatMap((group) => {
-    const items = parts[group];
-    if (items.length === 0) return [];
-    const rest = items.slice(MAX_ROWS_OF_GROUP);
-    const restRow = {
-      label: vscode.l10n.t('{0} smaller parts', rest.length),
-      description: tokens(totalOf(rest)),
-    };
-    return [
-      {
-        label: `${GROUP_NAMES[group]} · ${tokens(totalOf(items))}`,
-        kind: vscode.QuickPickItemKind.Separator,
-      },
-      ...items.slice(0, MAX_ROWS_OF_GROUP).map((item) => row(text, item, total)),
-      ...(rest.length > 0 ? [restRow] : []),
-    ];
-  });
+function breakdownRows(text: string, items: readonly BreakdownItem[]): readonly BreakdownRow[] {
+  const total = totalOf(items);
+  const rest = items.slice(MAX_ROWS);
+  const restRow = {
+    label: vscode.l10n.t('{0} smaller parts', rest.length),
+    description: tokens(totalOf(rest)),
+  };
+  return [
+    ...items.slice(0, MAX_ROWS).map((item) => row(text, item, total)),
+    ...(rest.length > 0 ? [restRow] : []),
+  ];
 }
 
 function tokens(count: number): string {
-  return vscode.l10n.t('≈{0} tokens', describeCount(count));
+  return vscode.l10n.t('≈{0} tokens', describeCount(Math.round(count)));
 }
 
 function row(text: string, item: BreakdownItem, total: number): BreakdownRow {
@@ -179,7 +172,7 @@ function labelOf(text: string, { what }: BreakdownItem): string {
       return `${ROLES[role].icon} ${plain(excerpt ? `${name}: ${excerpt}` : name)}`;
     }
     case 'file':
-      return `$(file) ${plain(what.name)}`;
+      return `$(file) ${plain(titleIn(text, what.name))}`;
     case 'server': {
       const { server, tools } = what;
       const isOne = tools.length === 1;
@@ -191,18 +184,22 @@ function labelOf(text: string, { what }: BreakdownItem): string {
   }
 }
 
+/** A file is named by its link, or as it is in `cmdassets/`. */
+function titleIn(text: string, target: string): string {
+  const fileName = basename(target);
+  if (!readAssetName(fileName)) return target;
+  const uses = findAssetUses(text, parseChat(text));
+  return assetTitle(
+    fileName,
+    uses.filter(({ path }) => basename(path) === fileName),
+  );
+}
+
 const ROLES: Readonly<Record<Role, { readonly icon: string; readonly name: string }>> = {
   user: { icon: '$(account)', name: vscode.l10n.t('You') },
   assistant: { icon: '$(sparkle)', name: vscode.l10n.t('Assistant') },
   tool: { icon: '$(tools)', name: vscode.l10n.t('Tool') },
   system: { icon: '$(settings)', name: vscode.l10n.t('System') },
-};
-
-const GROUP_NAMES: Readonly<Record<BreakdownGroup, string>> = {
-  system: vscode.l10n.t('Instructions'),
-  history: vscode.l10n.t('Turns'),
-  tools: vscode.l10n.t('Tools'),
-  attachments: vscode.l10n.t('Files'),
 };
 
 /** Escapes `$(…)`, which is an icon in labels. */

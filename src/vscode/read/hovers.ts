@@ -5,12 +5,12 @@ import { hasCode } from '../../base/errors.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
-
 import { allowsTool } from '../../chat/format/settings.ts';
-import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
+import { type ChatReference, findAssetUses, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { findResourceLinks } from '../../result/resourceLinks.ts';
+import { assetTitle } from '../chat/assetTitle.ts';
 import { CHAT_FILES, type ChatPlaces, chatOf, placesOf, rangeOf } from '../chat/chatFiles.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
@@ -37,13 +37,16 @@ export function registerReferences(
         const places = placesOf(document.uri, globalStorageUri);
         const asset = assetAt(document, position);
         if (asset) {
-          const text = await fileHover(document.uri, places, { asset: asset.name });
+          const text = await fileHover(document, places, { asset: asset.name });
           return text && new vscode.Hover(text, asset.range);
         }
-        const found = referenceAt(document.getText(), chatOf(document), document.offsetAt(position));
+        const offset = document.offsetAt(position);
+        const found = referenceAt(document.getText(), chatOf(document), offset);
         if (!found) return undefined;
+        // Over the target of a link, VS Code shows the image itself.
+        const hasImage = document.getText().slice(found.start, offset).includes('](');
         const text = await (found.kind === 'file'
-          ? fileHover(document.uri, places, { target: found.target })
+          ? fileHover(document, places, { target: found.target, hasImage })
           : toolHover(found, known));
         return text && new vscode.Hover(text, rangeOf(document, found));
       },
@@ -153,39 +156,51 @@ const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 /** The image and facts of a file. Undefined for files outside of the allowed folders. */
 async function fileHover(
-  chat: vscode.Uri,
+  document: vscode.TextDocument,
   { folder, roots, assetsIn }: ChatPlaces,
-  file: { readonly target: string } | { readonly asset: string },
+  file: { readonly target: string; readonly hasImage: boolean } | { readonly asset: string },
 ): Promise<vscode.MarkdownString | undefined> {
   try {
     const path = await ('asset' in file
       ? findAsset(assetsIn, file.asset)
       : findFile({ folder, roots: [...roots, assetsIn] }, file.target));
     const isAsset = isInside(join(assetsIn, ASSET_FOLDER), path);
-    return describeFile(path, await readFacts(path), isAsset ? chat : undefined);
+    const facts = await readFacts(path);
+    const lines = describeFile(path, facts, isAsset ? document : undefined);
+    const hasImage = 'target' in file && file.hasImage;
+    return markdown([...(hasImage ? [] : renderImage(path, facts)), lines].join('\n\n'), SHOW_ASSETS);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) return undefined;
     return markdown(vscode.l10n.t('There is no file {0}.', bold('asset' in file ? file.asset : file.target)));
   }
 }
 
-function describeFile(path: string, facts: FileFacts, chat: vscode.Uri | undefined): vscode.MarkdownString {
-  const uri = vscode.Uri.file(path).toString();
+/** `chat` if it is an asset. */
+function describeFile(path: string, facts: FileFacts, chat: vscode.TextDocument | undefined): string {
   const name = basename(path);
-  const open = `[${vscode.l10n.t('Open')}](${uri})`;
-  const shown = chat && { uri: chat.toString(), asset: name };
+  const title = chat ? titleIn(chat, name) : name;
+  const open = `[${vscode.l10n.t('Open')}](${vscode.Uri.file(path)})`;
+  const shown = chat && { uri: chat.uri.toString(), asset: name };
   const gallery = shown ? [commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown)] : [];
-  const lines = [bold(name), factsLine(facts), [open, ...gallery].join(' · ')].join('  \n');
-  return markdown([...renderImage(uri, facts), lines].join('\n\n'), SHOW_ASSETS);
+  const fileName = title === name ? [] : [plainMarkdown(name, MAX_NAME_CHARS)];
+  return [bold(title), factsLine(facts), ...fileName, [open, ...gallery].join(' · ')].join('  \n');
 }
 
-function renderImage(uri: string, { mimeType, size, pixels }: FileFacts): readonly string[] {
+function titleIn(chat: vscode.TextDocument, fileName: string): string {
+  const uses = findAssetUses(chat.getText(), chatOf(chat));
+  return assetTitle(
+    fileName,
+    uses.filter(({ path }) => basename(path) === fileName),
+  );
+}
+
+function renderImage(path: string, { mimeType, size, pixels }: FileFacts): readonly string[] {
   if (!SHOWN_TYPES.test(mimeType) || !pixels || size > MAX_SHOWN.bytes) return [];
   const { width, height } = pixels;
   if (width < 1 || height < 1 || width * height > MAX_SHOWN.pixels) return [];
   const scale = Math.min(1, MAX_SHOWN.width / width, MAX_SHOWN.height / height);
   const [w, h] = [width, height].map((each) => Math.max(1, Math.round(each * scale)));
-  return [`![${vscode.l10n.t('Picture')}](${uri}|width=${w},height=${h})`];
+  return [`![${vscode.l10n.t('Picture')}](${vscode.Uri.file(path)}|width=${w},height=${h})`];
 }
 
 function factsLine({ mimeType, size, pixels, seconds, changed }: FileFacts): string {

@@ -23,6 +23,7 @@ export function previewOptions(): PreviewOptions {
       writing: vscode.l10n.t('Being written…'),
       unfinishedCall: vscode.l10n.t('not finished'),
       notLoaded: vscode.l10n.t('not loaded: it is on the internet'),
+      generated: (kind, number) => GENERATED[kind](number),
       interrupted: (reason) => vscode.l10n.t('Interrupted: {0}', reason),
       lines: (count) => vscode.l10n.t('{0} lines', count),
     },
@@ -31,6 +32,12 @@ export function previewOptions(): PreviewOptions {
       vscode.workspace.getConfiguration('markdown').get('preview.frontMatter') !== 'hide',
   };
 }
+
+const GENERATED = {
+  image: (number: number) => vscode.l10n.t('Image {0}', number),
+  audio: (number: number) => vscode.l10n.t('Audio {0}', number),
+  file: (number: number) => vscode.l10n.t('File {0}', number),
+};
 
 /** Enough for every asset of a large chat. */
 const MAX_SIZES = 2000;

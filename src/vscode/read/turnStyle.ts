@@ -28,14 +28,23 @@ interface LineChange {
   readonly text: string;
 }
 
+/** Longer than decorations take to VS Code, even while it is busy. */
+const IN_FLIGHT_MS = 1_000;
+
 /**
  * The lines of the markers when they were last decorated. VS Code moves decorations with the text, so they are only
- * set again if that is not enough.
+ * set again if that is not enough. It does not move those that reach it after the text has changed.
  */
 export class MarkerLines {
+  readonly #now: () => number;
+  #setAt = 0;
   #lines: readonly number[] = [];
   #names = '';
   #isTouched = true;
+
+  constructor(now = Date.now) {
+    this.#now = now;
+  }
 
   /** All changes refer to the text before them, from its end to its start. */
   move(changes: readonly LineChange[]): void {
@@ -43,7 +52,9 @@ export class MarkerLines {
       const [first, last] = [range.start.line, range.end.line];
       if (this.#lines.some((line) => first <= line && line <= last)) this.#isTouched = true;
       const added = text.split('\n').length - 1 - (last - first);
-      if (added !== 0) this.#lines = this.#lines.map((line) => (line > last ? line + added : line));
+      if (added === 0 || !this.#lines.some((line) => line > last)) continue;
+      this.#lines = this.#lines.map((line) => (line > last ? line + added : line));
+      if (this.#now() - this.#setAt < IN_FLIGHT_MS) this.#isTouched = true;
     }
   }
 
@@ -57,6 +68,7 @@ export class MarkerLines {
     this.#lines = lines;
     this.#names = names;
     this.#isTouched = false;
+    if (!isSame) this.#setAt = this.#now();
     return !isSame;
   }
 }

@@ -33,7 +33,10 @@ export class Conversations {
     const { models, servers, consent } = this.#deps;
     let model: ChatModel | undefined;
     return this.#create(chat, {
-      attachments: chatAttachments({ ...this.#placesOf(chat), mayRead: (path) => consent.mayRead(path) }),
+      attachments: chatAttachments({
+        ...this.#placesOf(chat),
+        mayRead: (path, signal) => consent.mayRead(path, chat, signal),
+      }),
       findModel: async (name) => {
         model = await models.find(name);
         return model;
@@ -112,8 +115,8 @@ export class Conversations {
 /** An estimate needs only the size of text files, not their text. */
 function withoutText(files: AttachmentSource): AttachmentSource {
   return {
-    find: async (target) => {
-      const file = await files.find(target);
+    find: async (target, signal) => {
+      const file = await files.find(target, signal);
       return file.isText ? { ...file, isText: false, mimeType: 'text/plain' } : file;
     },
   };

@@ -19,29 +19,31 @@ interface RunView {
 }
 
 export interface CostView {
+  /** The name of the model that would answer next. */
+  readonly model?: string | undefined;
   readonly next?: NextRequest | undefined;
   readonly total?: ChatTotal | undefined;
   readonly run?: RunView | undefined;
 }
 
-/** `$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12`, or the progress of a run. */
-export function costLine(view: CostView): string {
-  return view.run ? runLine(view.run) : idleLine(view);
+/** The model's name, or the progress of a run. */
+export function costLine({ run, model }: CostView): string {
+  return run ? runLine(run) : `$(hubot) ${withoutIcons(model ?? t('Select a model'))}`;
 }
 
 /** Markdown, with all names escaped. */
 export function costTooltip({ next, total, run }: CostView): string {
-  const waiting = run?.state?.kind === 'waiting' ? [t('Waiting: {0}', plain(run.state.reason))] : [];
+  const waiting =
+    run?.state?.kind === 'waiting'
+      ? [t('Waiting: {0}', plainMarkdown(run.state.reason, MAX_REASON_CHARS))]
+      : [];
   const asked = next ? [nextSentence(next)] : [];
   const used = total
     ? [totalSentence(total), turnTable(total)]
     : [t('No model has answered in this chat yet.')];
-  return [
-    ...waiting,
-    ...asked,
-    ...used,
-    t('Click to see what will be sent, and to leave something out.'),
-  ].join('\n\n');
+  return [...waiting, ...asked, ...used, t('Click for the model, tokens, cost, servers and the log.')].join(
+    '\n\n',
+  );
 }
 
 function runLine({ seconds, model, state }: RunView): string {
@@ -60,22 +62,14 @@ function describeState(state: RunState | undefined): readonly string[] {
   return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
 }
 
-function idleLine({ next, total }: CostView): string {
-  const parts = [
-    ...(next && next.tokens > 0 ? [describeNext(next)] : []),
-    ...(total ? [t('so far {0}', describeSpent(total))] : []),
-  ];
-  return `$(comment-discussion) ${parts.length === 0 ? 'Filechat' : parts.join(' · ')}`;
-}
-
-function describeNext({ tokens, dollars }: NextRequest): string {
+export function describeNext({ tokens, dollars }: NextRequest): string {
   return dollars === undefined
-    ? t('next ≈{0} tokens', describeCount(tokens))
-    : t('next ≈{0} tokens, {1}', describeCount(tokens), describeCost(dollars));
+    ? t('≈{0} tokens', describeCount(tokens))
+    : t('≈{0} tokens, {1}', describeCount(tokens), describeCost(dollars));
 }
 
 /** The cost, or a lower bound if some prices are unknown, or the tokens if all are. */
-function describeSpent({ dollars, unpriced, count, tokens }: ChatTotal): string {
+export function describeSpent({ dollars, unpriced, count, tokens }: ChatTotal): string {
   if (unpriced === count) return t('{0} tokens', describeCount(tokens));
   return `${unpriced > 0 ? '≥ ' : ''}${describeCost(dollars)}`;
 }
@@ -101,6 +95,23 @@ function totalSentence(total: ChatTotal): string {
     : t('So far: {0}, {1} tokens, {2} and {3} of unknown price.', answers, size, cost, unpriced);
 }
 
+/** One row for each of the last replies. */
+export function describeTurns({ turns, count }: ChatTotal) {
+  return turns.map(({ model, usage, dollars }, at) => {
+    const { input, output } = usage;
+    const tokens = t(
+      '{0} tokens in, {1} out',
+      input === undefined ? '?' : describeCount(input),
+      output === undefined ? '?' : describeCount(output),
+    );
+    const cost = dollars === undefined ? [] : [describeCost(dollars)];
+    return {
+      label: `${count - turns.length + at + 1}. ${withoutIcons(model)}`,
+      description: [tokens, ...cost].join(' · '),
+    };
+  });
+}
+
 function turnTable({ turns, count }: ChatTotal): string {
   const rows = turns.map((turn, at) => turnRow(turn, count - turns.length + at + 1));
   return [t('| # | model | in | out | cost |'), '|-:|:-|-:|-:|-:|', ...rows].join('\n');
@@ -120,6 +131,7 @@ function turnRow({ model, usage, dollars }: SpentTurn, number: number): string {
 }
 
 const MAX_NAME_CHARS = 80;
+const MAX_REASON_CHARS = 1000;
 
 function plain(text: string): string {
   return plainMarkdown(text, MAX_NAME_CHARS);

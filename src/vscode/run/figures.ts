@@ -7,6 +7,7 @@ import { describeSeconds } from '../ui/plainMessage.ts';
 import {
   addTurn,
   type ChatTotals,
+  type CostView,
   costLine,
   costTooltip,
   findTotal,
@@ -51,6 +52,8 @@ function figuresIn(document: vscode.TextDocument, tally: RunTally | undefined): 
 interface CostItemDeps {
   readonly runs: Runs;
   readonly memory: vscode.Memento;
+  /** The name of the model that would answer next. */
+  readonly modelOf: (document: vscode.TextDocument) => string | undefined;
   /** Estimates the next request without user interaction. */
   readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
 }
@@ -59,7 +62,7 @@ const TOTALS = 'cost.chats';
 const DEBOUNCE_MS = 500;
 const PRIORITY = 90;
 
-/** Shows the cost of the active chat in the status bar, or the progress of its run. */
+/** Shows the model of the active chat in the status bar, or the progress of its run. */
 export class CostItem implements vscode.Disposable {
   readonly #deps: CostItemDeps;
   readonly #item = vscode.window.createStatusBarItem(
@@ -69,18 +72,25 @@ export class CostItem implements vscode.Disposable {
   );
   readonly #watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
   readonly #subscriptions: vscode.Disposable;
+  #tooltip = '';
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
 
   constructor(deps: CostItemDeps) {
     this.#deps = deps;
-    this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
-    this.#item.command = 'filechat.showBreakdown';
+    this.#item.name = vscode.l10n.t('Filechat: Model, Tokens and Cost');
+    this.#item.command = 'filechat.showMenu';
     this.#subscriptions = vscode.Disposable.from(
       this.#item,
       this.#watch,
       vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
       deps.runs.onDidChange(() => this.#update()),
       deps.runs.onDidProgress(() => this.#show()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document === chatInActiveEditor()) this.#show();
+      }),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('filechat')) this.#update();
+      }),
       vscode.workspace.onDidRenameFiles(({ files }) => {
         const names = files.map(({ oldUri, newUri }) => [oldUri.toString(), newUri.toString()] as const);
         return this.#change((totals) =>
@@ -129,23 +139,34 @@ export class CostItem implements vscode.Disposable {
     this.#show();
   }
 
+  viewOf(document: vscode.TextDocument): CostView {
+    const chat = document.uri.toString();
+    return {
+      model: this.#deps.modelOf(document),
+      next: this.#next?.chat === chat ? this.#next.request : undefined,
+      total: findTotal(this.#totals(), chat),
+      run: this.#deps.runs.tallyOf(document.uri),
+    };
+  }
+
   #show(): void {
-    const uri = chatInActiveEditor()?.uri;
-    if (!uri) {
+    const document = chatInActiveEditor();
+    if (!document) {
       this.#item.hide();
       return;
     }
-    const chat = uri.toString();
-    const view = {
-      next: this.#next?.chat === chat ? this.#next.request : undefined,
-      total: findTotal(this.#totals(), chat),
-      run: this.#deps.runs.tallyOf(uri),
-    };
-    this.#item.text = costLine(view);
-    // Without icon names, which a screen reader would read aloud.
-    const label = ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': ');
-    this.#item.accessibilityInformation = { label };
-    this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
+    const view = this.viewOf(document);
+    const text = costLine(view);
+    const tooltip = costTooltip(view);
+    // Typing changes neither of them most of the time.
+    if (text !== this.#item.text || tooltip !== this.#tooltip) {
+      this.#item.text = text;
+      // Without icon names, which a screen reader would read aloud.
+      const label = ['Filechat', text.replace(/\$\([^)]*\) ?/g, '')].join(': ');
+      this.#item.accessibilityInformation = { label };
+      this.#item.tooltip = new vscode.MarkdownString(tooltip);
+      this.#tooltip = tooltip;
+    }
     this.#item.show();
   }
 }

@@ -130,8 +130,11 @@ function moveCaret(editor: vscode.TextEditor, before: string): void {
   const { document, selection } = editor;
   const caret = document.offsetAt(selection.active);
   const target = document.positionAt(caretAfterRun({ before, after: document.getText(), caret }));
-  editor.selection = new vscode.Selection(target, target);
-  editor.revealRange(editor.selection);
+  // Setting it again would take back what was typed meanwhile: VS Code tells of typed text a moment later.
+  if (!selection.isEmpty || !selection.active.isEqual(target)) {
+    editor.selection = new vscode.Selection(target, target);
+  }
+  editor.revealRange(new vscode.Range(target, target));
 }
 
 /** At the end: the last line is visible, or the caret is there. */

@@ -1,7 +1,7 @@
 import { replyStarts } from '../../chat/edits/fork.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
-import { turnBody } from '../../chat/format/parse.ts';
+import { isEmptyTurn, turnBody } from '../../chat/format/parse.ts';
 import type { ResourceName } from '../../ports/servers.ts';
 import { findResourceLinks, type WrittenResourceLink } from '../../result/resourceLinks.ts';
 import { findUnsaved } from '../../result/unsaved.ts';
@@ -14,6 +14,7 @@ export type LensKind =
   | 'stop'
   | 'regenerate'
   | 'fork'
+  | 'model'
   | 'readResource'
   | 'retry';
 
@@ -21,28 +22,59 @@ interface PlannedLens {
   readonly offset: number;
   readonly kind: LensKind;
   readonly count?: number;
+  /** The offset of the turn that the command is about, if it is not that of the lens. */
+  readonly about?: number;
   readonly resource?: ResourceName;
 }
 
 /** Lenses above older turns stay during a run, because removing their lines would make the text jump. */
 export function planLenses(text: string, chat: Chat, running: boolean): readonly PlannedLens[] {
   const { turns } = chat;
-  const last = lastMessageStart(text, chat);
-  const next: readonly NextLens[] = running ? [{ kind: 'stop' }] : nextLenses(text, chat);
   const forks = turns.filter((_, at) => isAnswered(turns, at));
-  const cut = running ? undefined : interruptedReply(turns);
-  const resumable = cut && cut.start !== last ? [cut] : [];
   const replies = repliesToRegenerate(text, chat, running);
+  const row = running
+    ? [{ offset: lastMessageStart(text, chat), kind: 'stop' as const }]
+    : planRow(text, chat);
+  const cut = running ? undefined : interruptedReply(turns);
+  const resumable = cut && !row.some(({ kind }) => kind === 'resume') ? [cut] : [];
+  // That of the last reply is in the row, because the reply may begin pages above.
+  const earlier = replies.filter(({ start }) => !row.some(({ about }) => about === start));
   return [
     ...forks.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'fork' as const })),
     ...resumable.map(({ start }) => ({ offset: start, kind: 'resume' as const })),
-    ...next.map((lens) => ({ offset: last, ...lens })),
+    ...row,
     ...findResourceLinks(text, chat).slice(-MAX_OF_A_KIND).map(resourceLens),
-    ...replies.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'regenerate' as const })),
+    ...earlier.slice(-MAX_OF_A_KIND).map(({ start }) => ({ offset: start, kind: 'regenerate' as const })),
     ...findUnsaved(text)
       .slice(-MAX_OF_A_KIND)
       .map(({ start }) => ({ offset: start, kind: 'retry' as const })),
   ];
+}
+
+/** What can be done next, above the last turn. */
+function planRow(text: string, chat: Chat): readonly PlannedLens[] {
+  const offset = rowStart(text, chat);
+  if (offset === undefined) return [];
+  const reply = repliesToRegenerate(text, chat, false).at(-1);
+  return [
+    ...nextLenses(text, chat),
+    ...(reply ? [{ kind: 'regenerate' as const, about: reply.start }, { kind: 'fork' as const }] : []),
+    { kind: 'model' as const },
+  ].map((lens) => ({ offset, ...lens }));
+}
+
+/** The turn where the user writes next, or else the last message. Undefined if there are no turns. */
+export function rowStart(text: string, chat: Chat): number | undefined {
+  const last = chat.turns.at(-1);
+  return last && (last.role === 'user' ? last.start : lastMessageStart(text, chat));
+}
+
+/** The line below the marker of an empty turn at the end, where the user writes next. */
+export function placeToWrite(text: string, { turns }: Chat): number | undefined {
+  if (text.trim() === '') return 0;
+  const last = turns.at(-1);
+  if (last?.role !== 'user' || !isEmptyTurn(text, last)) return undefined;
+  return text.slice(last.start, last.bodyStart).endsWith('\n') ? last.bodyStart : undefined;
 }
 
 function resourceLens({ lineStart, server, uri }: WrittenResourceLink): PlannedLens {
@@ -57,10 +89,11 @@ export function lastMessageStart(text: string, { turns }: Chat): number {
 /** VS Code keeps DOM elements for all lenses, also for those out of view, and lays them out at every resize. */
 const MAX_OF_A_KIND = 50;
 
-type NextLens = Omit<PlannedLens, 'offset'>;
+type NextLens = Omit<PlannedLens, 'offset' | 'about'>;
 
-const NEXT: Readonly<Record<NextAction['kind'], LensKind | undefined>> = {
-  wait: undefined,
+const NEXT: Readonly<Record<NextAction['kind'], LensKind>> = {
+  // So that the row stays the same when the user begins to type.
+  wait: 'run',
   reply: 'run',
   resume: 'resume',
   // If all calls were sent already, a run only reports that their outcome is unknown.
@@ -72,8 +105,8 @@ function nextLenses(text: string, chat: Chat): readonly NextLens[] {
   if (action.kind === 'runTools' && action.calls.length > 0) {
     return [{ kind: 'runTools', count: action.calls.length }, { kind: 'editArguments' }];
   }
-  const kind = NEXT[action.kind];
-  return kind ? [{ kind }] : [];
+  const isBroken = action.kind === 'wait' && chat.problems.length > 0;
+  return isBroken ? [] : [{ kind: NEXT[action.kind] }];
 }
 
 /** Without empty replies and the one that is being written. */

@@ -1,53 +1,139 @@
 import * as vscode from 'vscode';
-import { CHAT_FILES, chatOf } from '../chat/chatFiles.ts';
-import { type LensKind, planLenses } from './lensPlan.ts';
+import { CHAT_FILES, chatOf, withChat } from '../chat/chatFiles.ts';
+import { callLenses } from '../consent/callLenses.ts';
+import type { CallQuestions } from '../consent/questions.ts';
+import { buttonsFor, summarize } from '../ui/failureActions.ts';
+import { warn } from '../ui/outcomes.ts';
+import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import type { FailedRun, RunProblem } from './failures.ts';
+import { type LensKind, planLenses, rowStart } from './lensPlan.ts';
 import type { Runs } from './runs.ts';
+
+interface LensDeps {
+  readonly runs: Runs;
+  readonly questions: CallQuestions;
+  /** The name of the model that a chat uses; undefined if there is none. */
+  readonly modelOf: (document: vscode.TextDocument) => string | undefined;
+}
 
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
-export function registerLenses(runs: Runs): vscode.Disposable {
+export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   let reminders: readonly NodeJS.Timeout[] = [];
   const dispose = () => {
     for (const timer of reminders) clearTimeout(timer);
   };
+  const refresh = () => {
+    dispose();
+    reminders = REMINDERS_MS.map((ms) => setTimeout(() => changed.fire(), ms));
+    changed.fire();
+  };
   return vscode.Disposable.from(
     changed,
     { dispose },
-    runs.onDidChange(() => {
-      dispose();
-      reminders = REMINDERS_MS.map((ms) => setTimeout(() => changed.fire(), ms));
-      changed.fire();
-    }),
+    runs.onDidChange(refresh),
+    questions.onDidChange(refresh),
     vscode.languages.registerCodeLensProvider(CHAT_FILES, {
       onDidChangeCodeLenses: changed.event,
-      provideCodeLenses: (document) => lensesOf(document, runs.isRunning(document.uri)),
+      provideCodeLenses: (document) => {
+        const isRunning = runs.isRunning(document.uri);
+        const failed = isRunning ? undefined : runs.failures.of(document);
+        return [
+          ...failureLenses(document, failed),
+          ...lensesOf(document, isRunning, modelOf(document)),
+          ...callLenses(document, questions.of(document.uri)),
+        ];
+      },
     }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('filechat')) changed.fire();
+    }),
+    vscode.commands.registerCommand(SHOW_FAILURE, (argument: unknown) =>
+      withChat(argument, async (document, { problem }) => {
+        const found = runs.failures.of(document);
+        const shown = found?.problems[Number(problem)];
+        if (found && shown) await warn(outcomeOf(shown), found.place);
+      }),
+    ),
   );
 }
 
+/** Not in the command palette. */
+const SHOW_FAILURE = 'filechat.showFailure';
+
+function outcomeOf({ message, failure }: RunProblem) {
+  return { ok: false, error: message, failure, assets: [] };
+}
+
+/** What failed and what can be done about it, in front of the other lenses of the last turn. */
+function failureLenses(document: vscode.TextDocument, failed: FailedRun | undefined): vscode.CodeLens[] {
+  const offset = rowStart(document.getText(), chatOf(document));
+  if (!failed || offset === undefined) return [];
+  const { uri } = document;
+  const commands = failed.problems.flatMap(({ failure, message }, problem) => {
+    const summary = failure ? summarize(failure) : t('Run failed');
+    return [
+      {
+        title: `$(warning) ${plainMessage(summary)}`,
+        tooltip: message,
+        command: SHOW_FAILURE,
+        arguments: [{ uri, problem }],
+      },
+      ...(failure ? buttonsFor(failure, failed.place) : [])
+        // The other lenses of the row run the chat and show its model.
+        .filter(({ action }, at) => !RUNS_AGAIN.has(action) && (action !== 'selectModel' || at === 0))
+        .map(({ icon, title, command, arguments: args = [] }) => ({
+          title: `$(${icon}) ${title}`,
+          command,
+          arguments: args,
+        })),
+    ];
+  });
+  return commands.map((command) => createLens(document, offset, command));
+}
+
+const RUNS_AGAIN: ReadonlySet<string> = new Set(['tryAgain', 'resume']);
+
+function createLens(document: vscode.TextDocument, offset: number, command: vscode.Command): vscode.CodeLens {
+  const position = document.positionAt(offset);
+  // A plain space behind an icon has no width in a lens.
+  const title = command.title.replace(') ', ')\u00a0');
+  return new vscode.CodeLens(new vscode.Range(position, position), { ...command, title });
+}
+
+const MAX_MODEL_CHARS = 40;
+
 /** Exported for tests. */
-export function lensesOf(document: vscode.TextDocument, isRunning: boolean): vscode.CodeLens[] {
+export function lensesOf(
+  document: vscode.TextDocument,
+  isRunning: boolean,
+  model?: string | undefined,
+): vscode.CodeLens[] {
   const { uri } = document;
   const planned = planLenses(document.getText(), chatOf(document), isRunning);
-  return planned.map(({ kind, offset, count = 1, resource }) => {
-    const position = document.positionAt(offset);
-    const [command, one, tooltip] = LENSES[kind];
-    const title = count === 1 ? one : t('$(play) Run {0} tool calls', count);
-    return new vscode.CodeLens(new vscode.Range(position, position), {
-      // A plain space behind an icon has no width in a lens.
-      title: title.replace(') ', ')\u00a0'),
+  return planned.map(({ kind, offset, about = offset, count = 1, resource }) => {
+    const { line } = document.positionAt(about);
+    const [command, own, tooltip] = LENSES[kind];
+    const one = kind === 'model' && model !== undefined ? modelTitle(model) : own;
+    return createLens(document, offset, {
+      title: count === 1 ? one : t('$(play) Run {0} tool calls', count),
       tooltip,
       command: `filechat.${command}`,
-      arguments: [resource ? { ...resource, into: uri } : { uri, line: position.line }],
+      arguments: [resource ? { ...resource, into: uri } : { uri, line }],
     });
   });
+}
+
+function modelTitle(model: string): string {
+  return `$(hubot) ${truncate(plainMessage(model), MAX_MODEL_CHARS)}`;
 }
 
 const { t } = vscode.l10n;
 
 const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string, tooltip: string]>> = {
+  model: ['selectModel', t('$(hubot) Select Model…'), t('Select the model of this chat')],
   run: ['run', t('$(play) Run'), t('Ask the model')],
   runTools: ['run', t('$(play) Run 1 tool call'), t('Make the calls of this turn; you are asked before')],
   editArguments: [

@@ -4,8 +4,12 @@ import type { ReplyProgress } from '../../listener.ts';
 import type { Conversation } from '../../ports/models.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolHost, ToolProgress } from '../../ports/tools.ts';
+import { explainOutcome } from '../ui/failureActions.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
+
+/** The provider's own words are shown whole; VS Code cuts notifications after 1000 characters. */
+const MAX_REASON_CHARS = 900;
 
 /** Shows what a run waits for: a tool, a starting server, or a retry. A reply is visible in the document itself. */
 export class RunProgress implements vscode.Disposable {
@@ -57,6 +61,7 @@ export class RunProgress implements vscode.Disposable {
   watchPreparation(conversation: Conversation): Conversation {
     return {
       rules: (text) => conversation.rules(text),
+      tools: (text, signal) => conversation.tools(text, signal),
       prepare: (text, signal) =>
         this.#during(vscode.l10n.t('Preparing the request'), () => conversation.prepare(text, signal)),
     };
@@ -74,8 +79,9 @@ export class RunProgress implements vscode.Disposable {
   reply(progress: ReplyProgress): void {
     if (progress.kind === 'waiting') {
       const seconds = Math.ceil(progress.ms / 1000);
-      const message = vscode.l10n.t('{0} Again in {1} s.', progress.reason, seconds);
-      this.#open().report({ message: plainMessage(message), counts: false });
+      const { failure, reason: error } = progress;
+      const message = vscode.l10n.t('{0} Retrying in {1} s.', explainOutcome({ failure, error }), seconds);
+      this.#open().report({ message: plainMessage(message, MAX_REASON_CHARS), counts: false });
     } else if (progress.kind !== 'asking') {
       this.dispose();
     } else if (this.#notice) {

@@ -2,18 +2,20 @@ import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
 import { ChatListener } from '../../listener.ts';
 import type { FileArguments, Log, RunOutcome } from '../../ports/document.ts';
+import type { Failure } from '../../ports/failures.ts';
 import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
-import { selectCall } from '../chat/chatFiles.ts';
+import { chatName, moveToEnd } from '../chat/chatFiles.ts';
 import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { autoSave, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
-import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { failed, RUNNING, tell, warn } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { RunTally } from './costText.ts';
+import { RunFailures } from './failures.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
 
@@ -38,6 +40,8 @@ interface Run {
   /** Follows renames. */
   readonly document: EditorDocument;
   readonly tally: RunTally;
+  /** The servers whose tools the model did not get, by name. */
+  readonly servers: Map<string, Failure>;
   listener?: ChatListener;
   /** Can be set before there is a listener. */
   isStopped: boolean;
@@ -45,7 +49,10 @@ interface Run {
 
 /** The running chats: one turn loop per chat, across windows. */
 export class Runs implements vscode.Disposable {
+  readonly failures = new RunFailures();
   readonly #deps: RunsDeps;
+  /** The failures of servers that the user was told of: not at every run. */
+  readonly #told = new Set<string>();
   readonly #running = new Set<Run>();
   /** By chat. A follower of a background tab outlives its run. */
   readonly #followers = new Map<string, EndFollower>();
@@ -65,24 +72,42 @@ export class Runs implements vscode.Disposable {
   dispose(): void {
     clearInterval(this.#clock);
     this.#subscription.dispose();
+    this.failures.dispose();
     for (const run of this.#running) run.listener?.stop();
     for (const follower of this.#followers.values()) follower.dispose();
     this.#changed.dispose();
     this.#progressed.dispose();
   }
 
-  async start(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
-    if (this.#find(document.uri)) return tell(failed(RUNNING));
-    const run: Run = { document: new EditorDocument(document), tally: new RunTally(), isStopped: false };
+  /** `again` repeats the run after a failure; by default, the chat is run. */
+  async start(document: vscode.TextDocument, work: Work, again?: vscode.Command): Promise<RunOutcome> {
+    if (this.#find(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
+    const run: Run = {
+      document: new EditorDocument(document),
+      tally: new RunTally(),
+      servers: new Map(),
+      isStopped: false,
+    };
+    this.failures.forget(document.uri);
     try {
-      const outcome = await this.#run(run, work);
-      return await conclude(run.document, outcome);
+      const outcome = await this.#run(run, work, again);
+      await conclude(run.document, outcome);
+      this.#tellOfServers(run);
+      return tell(outcome, { uri: run.document.uri, again });
     } finally {
       run.document.dispose();
     }
   }
 
-  async #run(run: Run, work: Work): Promise<RunOutcome> {
+  #tellOfServers({ servers, document: { uri } }: Run): void {
+    for (const failure of servers.values()) {
+      const name = `${failure.server}\n${failure.reason}`;
+      if (!this.#told.has(name)) void warn({ ok: false, failure, assets: [] }, { uri });
+      this.#told.add(name);
+    }
+  }
+
+  async #run(run: Run, work: Work, again: vscode.Command | undefined): Promise<RunOutcome> {
     const { uri } = run.document;
     this.#running.add(run);
     this.#clock ??= setInterval(() => this.#progressed.fire(), TICK_MS);
@@ -91,7 +116,9 @@ export class Runs implements vscode.Disposable {
       const lock = await lockChat(uri);
       if ('holder' in lock)
         return failed(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
-      return await this.#work(run, work).finally(() => lock.release());
+      const outcome = await this.#work(run, work).finally(() => lock.release());
+      this.failures.remember(run.document.current, outcome, { servers: [...run.servers.values()], again });
+      return outcome;
     } finally {
       this.#running.delete(run);
       if (this.#running.size === 0) {
@@ -145,12 +172,16 @@ export class Runs implements vscode.Disposable {
     return follower;
   }
 
-  async #listen({ document, tally }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, ...deps } = this.#deps;
+  async #listen(
+    { document, tally, servers: failedServers }: Run,
+    progress: RunProgress,
+  ): Promise<ChatListener> {
+    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, consent, ...deps } = this.#deps;
     return new ChatListener({
       ...deps,
+      consent: consentIn(document, consent),
       isSwitchedOff: (tool) => !isEnabled(tool),
-      mayContinue,
+      mayContinue: (steps) => mayContinue(document.uri, steps),
       onLargeFiles: (source, files) => void warnOfLargeFiles(document.uri, source, files),
       reviewResults,
       document,
@@ -163,6 +194,9 @@ export class Runs implements vscode.Disposable {
       onProgress: (call, update) => progress.tool(call, update),
       onReply: (update) => {
         progress.reply(update);
+        if (update.kind === 'asking') {
+          for (const failure of update.failures ?? []) failedServers.set(failure.server ?? '', failure);
+        }
         // Counts change too fast to read; the next tick shows them.
         const isNew = tally.state?.kind !== update.kind || update.kind === 'waiting';
         tally.update(update);
@@ -190,17 +224,36 @@ export class Runs implements vscode.Disposable {
 }
 
 /** The chat may have been renamed or closed by now. */
-async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
-  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
+async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<void> {
+  if (outcome.declined) showWhereToSayWhy(chat.uri);
   if (outcome.ok) await giveTitle(chat);
-  if (autoSave() && !outcome.lost) await chat.save();
-  return tell(outcome, chat.uri);
+  if (autoSave() && !outcome.lost && !outcome.untouched) await chat.save();
 }
 
-async function mayContinue(steps: number): Promise<boolean> {
-  const goOn = vscode.l10n.t('Go On');
-  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
-  return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
+/** Only in front: elsewhere, the user is doing something else. */
+function showWhereToSayWhy(chat: vscode.Uri): void {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.uri.toString() === chat.toString()) moveToEnd(editor);
+}
+
+/** Questions are asked in the chat, which may have another name by then. */
+function consentIn(document: EditorDocument, { asksTogether = false, mayCall }: Consent): Consent {
+  return {
+    asksTogether,
+    mayCall: (call, tool, about) => mayCall(call, tool, { ...about, chat: document.uri.toString() }),
+  };
+}
+
+/** Not modal: the user may be doing something else by now. */
+async function mayContinue(chat: vscode.Uri, steps: number): Promise<boolean> {
+  const goOn = vscode.l10n.t('Continue');
+  const stop = vscode.l10n.t('Stop');
+  const question = vscode.l10n.t(
+    'The model has taken {0} steps in a row in the chat “{1}”. Continue?',
+    steps,
+    plainMessage(chatName(chat)),
+  );
+  return (await vscode.window.showInformationMessage(question, goOn, stop)) === goOn;
 }
 
 async function warnOfLargeFiles(chat: vscode.Uri, source: string, files: string): Promise<void> {

@@ -12,10 +12,11 @@ import { EditorDocument } from '../chat/editorDocument.ts';
 import type { StoreFor } from '../chat/stores.ts';
 import { autoSave } from '../settings.ts';
 import type { Fields } from '../ui/commandArguments.ts';
-import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
+import { CANCELLED, CHANGED, failed, NOTHING_PENDING, tell } from '../ui/outcomes.ts';
+import { placeToWrite } from './lensPlan.ts';
 import type { Runs } from './runs.ts';
 
-type Run = (document: vscode.TextDocument) => Promise<RunOutcome>;
+type Run = (document: vscode.TextDocument, again?: vscode.Command) => Promise<RunOutcome>;
 
 /** Replaces the reply at the given line or the cursor by a new one. */
 export function regenerate(argument: unknown, runs: Runs, run: Run): Promise<RunOutcome> {
@@ -30,16 +31,31 @@ async function regenerateAt(document: vscode.TextDocument, offset: number, run: 
   const { version } = document;
   const plan = planRegeneration(document.getText(), offset, chatOf(document));
   if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
-  const detail = vscode.l10n.t(
-    'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
-  );
+  const replacing = vscode.l10n.t('Deletes the reply and all turns below it. Undo brings them back.');
   const question = vscode.l10n.t('More was said below this reply. Ask for it again?');
-  const answer = plan.hasLater ? await askWhere(question, detail) : REPLACE;
+  const answer = plan.hasLater ? await askWhere(question, { replacing }) : REPLACE;
   if (answer === undefined) return CANCELLED;
   // The edit is only valid for the text at the time of the question.
   if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
   if (answer === REPLACE) return replaceReply(document, plan.edit, run);
   return run(await writeFork(document, editedText(document.getText(), plan.edit)));
+}
+
+/** If there is nothing to run yet, puts the cursor where the user writes next. */
+export function askForMessage(document: vscode.TextDocument): RunOutcome | undefined {
+  const text = document.getText();
+  const chat = chatOf(document);
+  const action = nextAction(text, chat);
+  const place = placeToWrite(text, chat);
+  if (action.kind !== 'wait' || place === undefined) return undefined;
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document === document) {
+    const position = document.positionAt(place);
+    editor.selection = new vscode.Selection(position, position);
+    editor.revealRange(editor.selection);
+  }
+  void vscode.window.showInformationMessage(vscode.l10n.t('Write a message first, then run the chat.'));
+  return failed(action.reason);
 }
 
 /** Saves the files of a chat that could not be saved. */
@@ -65,7 +81,7 @@ export async function editArguments(argument: unknown): Promise<void> {
   await withChat(argument, async (document, fields) => {
     const call = pendingCallAt(document, offsetFor(document, fields));
     if (call) await selectArguments(document, call);
-    else void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+    else void vscode.window.showInformationMessage(NOTHING_PENDING);
   });
 }
 
@@ -78,7 +94,10 @@ async function replaceReply(document: vscode.TextDocument, edit: TextEdit, run: 
   const chat = new EditorDocument(document);
   let isAnswered = false;
   try {
-    const outcome = await run(document);
+    const { uri } = document;
+    const { line } = document.positionAt(edit.start);
+    const again = { title: '', command: 'filechat.regenerate', arguments: [{ uri, line }] };
+    const outcome = await run(document, again);
     isAnswered = outcome.ok;
     return outcome;
   } finally {

@@ -6,19 +6,24 @@ import type { RunOutcome } from '../../ports/document.ts';
 import type { LogLevel } from '../../ports/servers.ts';
 import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';
-import { choosePrompt, chooseResource, chooseTool } from '../tools/choose.ts';
+import { choosePrompt, chooseResource } from '../tools/choose.ts';
+import { chooseTool } from '../tools/chooseTool.ts';
 import { EDITOR_SERVER, hasEditorTools } from '../tools/editorTools.ts';
 import { type Fields, readFields, readString } from '../ui/commandArguments.ts';
-import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import { CANCELLED, failed, NO_CHAT, showProblem, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
+import { ServerChanges } from './changes.ts';
 import { type ServerRow, serverItem } from './items.ts';
 import type { ServerRows } from './rows.ts';
 import type { EditorServers } from './servers.ts';
 
 const NOT_CANCELLABLE = { cancellable: false };
 const SHOW_LOG = vscode.l10n.t('Show Log');
+/** VS Code cuts notifications after 1000 characters; the whole reason is in the log of the server. */
+const MAX_REASON_CHARS = 900;
 const RESTART = vscode.l10n.t('Restart');
+const EDIT = vscode.l10n.t('Edit');
 const NOT_STARTED = vscode.l10n.t(
   'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.',
 );
@@ -34,16 +39,25 @@ interface Insertion<T> {
 export class ServerCommands {
   readonly #servers: EditorServers;
   readonly #runs: Pick<Runs, 'start'>;
+  readonly #changes: ServerChanges;
 
   constructor(servers: EditorServers, runs: Pick<Runs, 'start'>) {
     this.#servers = servers;
     this.#runs = runs;
+    this.#changes = new ServerChanges(servers);
   }
 
   callTool(argument: unknown): Promise<RunOutcome> {
     return this.#insert(argument, {
       chat: 'uri',
-      choose: (fields) => chooseTool(fields, this.#servers.tools, () => this.#toolServers(fields)),
+      choose: (fields) => {
+        const { tools, lastArguments } = this.#servers;
+        return chooseTool(fields, {
+          host: tools,
+          among: () => this.#toolServers(fields),
+          last: lastArguments,
+        });
+      },
       run: (listener, request) => listener.callTool(request),
     });
   }
@@ -78,14 +92,23 @@ export class ServerCommands {
     );
   }
 
-  async add(argument: unknown): Promise<void> {
-    const { addServer } = await import('./add.ts');
+  async add(argument: unknown): Promise<readonly string[]> {
     try {
-      const added = await addServer(this.#servers.inputs, argument);
-      if (added.length > 0) await vscode.commands.executeCommand('filechat.servers.focus');
+      return await this.#changes.add(argument);
     } catch (error) {
       tell(failed(messageOf(error)));
+      return [];
     }
+  }
+
+  edit(argument: unknown): Promise<void> {
+    const choice = { question: vscode.l10n.t('Edit which server?'), configuredOnly: true };
+    return this.#run(argument, choice, (server) => this.#changes.edit(server));
+  }
+
+  remove(argument: unknown): Promise<void> {
+    const choice = { question: vscode.l10n.t('Remove which server?'), configuredOnly: true };
+    return this.#run(argument, choice, (server) => this.#changes.remove(server));
   }
 
   start(argument: unknown): Promise<void> {
@@ -176,20 +199,23 @@ export class ServerCommands {
     });
   }
 
-  /** Asks for permission: for one server, which must be given, or for all, of which some may be declined. */
-  async refused(server: string | undefined): Promise<RunOutcome | undefined> {
-    if (server === EDITOR_SERVER && hasEditorTools()) return undefined;
-    const consent = await this.#servers.list.askForWorkspaceServers(server);
+  /** Asks for permission: for some servers, which must be given, or for all, which may be declined. */
+  async refused(servers: readonly string[] | undefined, chat?: vscode.Uri): Promise<RunOutcome | undefined> {
+    const { list } = this.#servers;
+    const named = servers?.filter((server) => server !== EDITOR_SERVER || !hasEditorTools());
+    if (named?.length === 0) return undefined;
+    const consent = await list.askForWorkspaceServers(named, { chat });
     if (consent === 'cancelled') return CANCELLED;
-    return consent === 'given'
-      ? undefined
-      : failed(vscode.l10n.t('The server “{0}” is not allowed in this workspace.', server ?? ''));
+    if (consent === 'given') return undefined;
+    const declined = (await list.all()).find(({ name, isAllowed }) => named?.includes(name) && !isAllowed);
+    return failed(vscode.l10n.t('The server “{0}” is not allowed in this workspace.', declined?.name ?? ''));
   }
 
   async #insert<T>(argument: unknown, { chat, choose, run }: Insertion<T>): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     const fields = readFields(argument, chat);
-    const refused = await this.refused(readString(fields, 'server'));
+    const server = readString(fields, 'server');
+    const refused = await this.refused(server === undefined ? undefined : [server]);
     if (refused) return tell(refused);
     const chosen = await choose(fields);
     if (!chosen) return CANCELLED;
@@ -207,7 +233,7 @@ export class ServerCommands {
     return server === undefined ? [...(await this.#servers.list.startable()).keys()] : [server];
   }
 
-  /** Includes the built-in server only if it is offered to the active chat. */
+  /** The user's servers first. Includes the built-in server only if it is offered to the active chat. */
   async #toolServers(fields: Fields): Promise<readonly string[]> {
     const { list, builtIns } = this.#servers;
     const servers = await this.#among(fields);
@@ -253,10 +279,13 @@ export class ServerCommands {
 
   async #showError(server: string | undefined, error: unknown): Promise<void> {
     const reason = messageOf(error);
-    if (server === undefined) return void vscode.window.showErrorMessage(plainMessage(reason));
+    if (server === undefined) return showProblem(reason);
     const message = reason.includes(server) ? reason : `${server}: ${reason}`;
-    const answer = await vscode.window.showErrorMessage(plainMessage(message), SHOW_LOG);
+    const buttons = (await this.#servers.list.placeOf(server)) === undefined ? [SHOW_LOG] : [SHOW_LOG, EDIT];
+    const text = plainMessage(message, MAX_REASON_CHARS);
+    const answer = await vscode.window.showErrorMessage(text, ...buttons);
     if (answer === SHOW_LOG) this.#servers.logs.show(server);
+    if (answer === EDIT) await this.edit({ server });
   }
 }
 
@@ -264,15 +293,18 @@ interface ServerChoice {
   readonly question: string;
   readonly states?: readonly ServerRow['state']['kind'][];
   readonly remoteOnly?: boolean;
+  /** Without the sample server, which is not configured anywhere. */
+  readonly configuredOnly?: boolean;
 }
 
 /** Offers the current servers: the editor reports a changed file only after a delay. */
 export async function pickServer(
   rows: Pick<ServerRows, 'reload'>,
-  { question, states, remoteOnly }: ServerChoice,
+  { question, states, remoteOnly, configuredOnly }: ServerChoice,
 ): Promise<string | undefined> {
   const items = (await rows.reload())
     .filter(({ state, isRemote }) => (states?.includes(state.kind) ?? true) && (isRemote || !remoteOnly))
+    .filter(({ source }) => source !== 'sample' || !configuredOnly)
     .map((row) => {
       const { label, description = '' } = serverItem(row);
       return { label, description, server: row.server };

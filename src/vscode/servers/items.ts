@@ -43,7 +43,11 @@ interface NoteNode {
   readonly server: string;
   readonly text: string;
   readonly icon: string;
-  readonly command?: 'filechat.startServer' | 'filechat.restartServer' | 'filechat.showServerLog';
+  readonly command?:
+    | 'filechat.startServer'
+    | 'filechat.restartServer'
+    | 'filechat.editServer'
+    | 'filechat.showServerLog';
 }
 
 /** How a row is shown. All text is plain; `tooltip` may have several lines. */
@@ -87,7 +91,8 @@ export function serverItem({ server, source, state, isRemote }: ServerRow): Item
     description: plainMessage([label, ...shortDetails(server, state)].join(' · ')),
     tooltip: uniqueLines(`${server}: ${label}`, ...fullDetails(state), sourceLabel(source)),
     icon,
-    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
+    // The sample server is not configured anywhere, so it cannot be edited or removed.
+    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}${source === 'sample' ? '.sample' : ''}`,
   };
 }
 
@@ -97,7 +102,7 @@ function shortDetails(server: string, state: ServerRow['state']): readonly strin
 }
 
 /** Removes the name of the server and “could not be started”, which the row already shows. */
-function causeOf(server: string, reason: string): string {
+export function causeOf(server: string, reason: string): string {
   const start = `Server ${server}`;
   return reason.startsWith(start)
     ? reason.slice(start.length).replace(/^( could not be \w+)?: /, '')
@@ -131,7 +136,7 @@ export function groupItem({ group }: GroupNode, contents: Contents | undefined):
   };
 }
 
-export function childrenOfServer({ server, state }: ServerRow): readonly (GroupNode | NoteNode)[] {
+export function childrenOfServer({ server, state, source }: ServerRow): readonly (GroupNode | NoteNode)[] {
   const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => {
     return { kind: 'note', server, text, icon, ...(command && { command }) };
   };
@@ -147,6 +152,7 @@ export function childrenOfServer({ server, state }: ServerRow): readonly (GroupN
       return [
         note(cause.charAt(0).toUpperCase() + cause.slice(1), 'info'),
         note(t('Start it again'), 'debug-restart', 'filechat.restartServer'),
+        ...(source === 'sample' ? [] : [note(t('Edit its configuration'), 'edit', 'filechat.editServer')]),
         note(t('Show its log'), 'output', 'filechat.showServerLog'),
       ];
     }

@@ -1,21 +1,26 @@
 import * as vscode from 'vscode';
-import { showInvisible } from '../../chat/format/escape.ts';
-import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
+import { fingerprintServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
-import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ServerInputs } from './inputs.ts';
+import { type Agreement, askAboutServers, describe } from './question.ts';
 import { type ConfiguredServer, readConfiguredServers, watchServerSettings } from './settings.ts';
 
 const REMEMBERED = 'consent.servers';
-const ALLOW = vscode.l10n.t('Allow');
-const DECLINE = vscode.l10n.t('Don’t Allow');
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
 export const SAMPLE_SERVER = 'sample';
 
 type ServerConsent = 'given' | 'declined' | 'cancelled';
+
+interface Due {
+  /** Whether cancelled inputs are asked for again; by default if servers are named. */
+  readonly isNeeded?: boolean;
+  /** The chat that needs the servers. */
+  readonly chat?: vscode.Uri | undefined;
+}
 
 export interface ListedServer {
   readonly name: string;
@@ -30,14 +35,6 @@ interface ServerListOptions {
   readonly log: Log;
   readonly samplePath: string;
   readonly inputs: ServerInputs;
-}
-
-/** The configuration that the user last allowed, as stored. */
-interface Agreement {
-  readonly print: string;
-  /** The description that the user saw. */
-  readonly text: string;
-  readonly envFile?: string | undefined;
 }
 
 /**
@@ -99,27 +96,44 @@ export class ServerList implements vscode.Disposable {
   }
 
   /**
-   * Asks for permission to use workspace servers, then for missing inputs: an input box that opens later would close
-   * an open list. `name` limits it to one server. A dismissed dialog is shown again at the next use; a cancelled input
-   * is asked for again only when its server is needed.
+   * Asks one question for all servers that need permission, then for missing inputs: an input box that opens later would
+   * close an open list. `names` limits it to some servers. A dismissed dialog is shown again at the next use; a cancelled
+   * input is asked for again only when its server is needed.
    */
-  async askForWorkspaceServers(name?: string, isNeeded = name !== undefined): Promise<ServerConsent> {
-    let consent: ServerConsent = 'given';
-    for (const server of (await this.#read()).values()) {
-      if (this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
-      const answer = this.#declined.has(declinedKey(server)) ? 'declined' : await this.#ask(server);
-      if (answer === 'cancelled') return answer;
-      if (answer === 'declined' && name !== undefined) consent = answer;
-    }
-    const areGiven = await this.#askForInputs(name, isNeeded);
-    return areGiven || name === undefined ? consent : 'cancelled';
+  async askForWorkspaceServers(names?: readonly string[], due: Due = {}): Promise<ServerConsent> {
+    const isWanted = ({ name }: ConfiguredServer) => names === undefined || names.includes(name);
+    const unasked = [...(await this.#read()).values()].filter(
+      (each) => isWanted(each) && !this.#isAllowed(each) && !this.#declined.has(declinedKey(each)),
+    );
+    if (unasked.length > 0 && (await this.#ask(unasked, due.chat)) === 'cancelled') return 'cancelled';
+    const { isNeeded = names !== undefined } = due;
+    const areGiven = await this.#askForInputs(names, isNeeded);
+    if (names === undefined) return 'given';
+    if (!areGiven && isNeeded) return 'cancelled';
+    const servers = await this.#read();
+    const areAllowed = names.every((name) => {
+      const server = servers.get(name);
+      return server === undefined || this.#isAllowed(server);
+    });
+    return areAllowed ? 'given' : 'declined';
   }
 
   /** Asks even if the user has declined the server before. */
   async askForConsent(name: string): Promise<ServerConsent> {
     this.#options.inputs.askAgain();
     const server = (await this.#read()).get(name);
-    return server === undefined || this.#isAllowed(server) ? 'given' : this.#ask(server);
+    return server === undefined || this.#isAllowed(server) ? 'given' : this.#ask([server]);
+  }
+
+  /** For a server that the user has just reviewed and added. The variables of an env file are still asked about. */
+  async allow(name: string): Promise<void> {
+    const server = (await this.#read()).get(name);
+    if (server && server.envFile === undefined && !this.#isAllowed(server)) await this.#remember(server);
+  }
+
+  /** Where a server is configured: `USER_PLACE`, or the URI of a workspace folder. */
+  async placeOf(name: string): Promise<string | undefined> {
+    return (await this.#read()).get(name)?.place;
   }
 
   /** Fills in the inputs, asking the user for missing ones. */
@@ -156,12 +170,12 @@ export class ServerList implements vscode.Disposable {
   }
 
   /** Resolves to whether all are given. After a cancelled input, the server's other inputs are skipped. */
-  async #askForInputs(name: string | undefined, isNeeded: boolean): Promise<boolean> {
+  async #askForInputs(names: readonly string[] | undefined, isNeeded: boolean): Promise<boolean> {
     // Cancelled inputs are asked for again when the server is needed, but not at every reply.
     if (isNeeded) this.#options.inputs.askAgain();
     let areGiven = true;
     for (const server of (await this.#read()).values()) {
-      if (!this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
+      if (!this.#isAllowed(server) || names?.includes(server.name) === false) continue;
       for (const id of server.problem === undefined ? inputsOf(server.config) : []) {
         if ((await this.#input(server, id)) !== undefined) continue;
         areGiven = false;
@@ -177,20 +191,22 @@ export class ServerList implements vscode.Disposable {
     return this.#options.inputs.get(request, signal);
   }
 
-  async #ask(server: ConfiguredServer): Promise<ServerConsent> {
-    const was = this.#agreement(server);
-    const answer = await vscode.window.showWarningMessage(
-      questionAbout(server, was),
-      { modal: true, detail: detailOf(server, was, this.#mayRead(server)) },
-      ALLOW,
-      DECLINE,
-    );
-    if (answer === DECLINE) this.#declined.add(declinedKey(server));
-    if (answer !== ALLOW) return answer === DECLINE ? 'declined' : 'cancelled';
-    await this.#remember(server);
-    // Its env file may now be read, and the configuration may have changed while the dialog was open.
-    const now = (await this.#read()).get(server.name);
-    return now === undefined || this.#isAllowed(now) ? 'given' : this.#ask(now);
+  async #ask(servers: readonly ConfiguredServer[], chat?: vscode.Uri): Promise<ServerConsent> {
+    const asked = servers.map((server) => ({
+      server,
+      was: this.#agreement(server),
+      isFileRead: this.#mayRead(server),
+    }));
+    const answer = await askAboutServers(asked, chat);
+    if (answer === 'declined') for (const server of servers) this.#declined.add(declinedKey(server));
+    if (answer !== 'given') return answer;
+    for (const server of servers) await this.#remember(server);
+    // Their env files may now be read, and the configuration may have changed while the dialog was open.
+    const now = await this.#read();
+    const changed = servers
+      .flatMap(({ name }) => now.get(name) ?? [])
+      .filter((each) => !this.#isAllowed(each));
+    return changed.length === 0 ? 'given' : this.#ask(changed, chat);
   }
 
   async #remember(server: ConfiguredServer): Promise<void> {
@@ -253,57 +269,4 @@ function agreementKey({ place, name, source, envFile }: ConfiguredServer): strin
 
 function declinedKey(server: ConfiguredServer): string {
   return `${agreementKey(server)} ${fingerprintServer(server.config)}`;
-}
-
-/** Masks secrets in user settings; a workspace file contains none of the user's secrets. */
-function describe({ written, source }: ConfiguredServer): string {
-  return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
-}
-
-function questionAbout({ name, config, source }: ConfiguredServer, was: Agreement | undefined): string {
-  if (was?.print === fingerprintServer(withoutFile(config))) {
-    return vscode.l10n.t('The env file of the MCP server “{0}” sets variables that you have not seen.', name);
-  }
-  if (source === 'user') {
-    return was === undefined
-      ? vscode.l10n.t('Your MCP server “{0}” takes its variables from a file of this workspace.', name)
-      : vscode.l10n.t(
-          'Your MCP server “{0}”, which takes variables from this workspace, has changed since you allowed it.',
-          name,
-        );
-  }
-  if (was !== undefined)
-    return vscode.l10n.t('The MCP server “{0}” of this workspace has changed since you allowed it.', name);
-  return config.kind === 'stdio'
-    ? vscode.l10n.t('This workspace wants to start a program: the MCP server “{0}”.', name)
-    : vscode.l10n.t('This workspace wants to connect to a server: the MCP server “{0}”.', name);
-}
-
-function withoutFile(config: ServerConfig): ServerConfig {
-  if (config.kind !== 'stdio') return config;
-  const { fileVariables: _unseen, ...own } = config;
-  return own;
-}
-
-function detailOf(server: ConfiguredServer, was: Agreement | undefined, isRead: boolean): string {
-  const text = describe(server);
-  const path = server.envFile && showInvisible(server.envFile.path);
-  const notes = [
-    was && describeChange(was.text, text),
-    text,
-    server.problem,
-    path !== undefined && !isRead
-      ? [
-          vscode.l10n.t('Its env file is outside of this workspace: {0}', path),
-          vscode.l10n.t('It is read if you allow this. Then you are asked again, with what it sets.'),
-        ].join('\n')
-      : undefined,
-    server.source === 'workspace'
-      ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
-      : vscode.l10n.t(
-          'It is configured in your settings. Whoever writes to this workspace decides what is in {0}',
-          String(path),
-        ),
-  ];
-  return notes.filter((each) => each !== undefined).join('\n\n');
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { isLoopback } from '../../base/addresses.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { type AppResult, type AppSink, type ClientOptions, McpClient } from '../../mcpClient.ts';
@@ -16,6 +16,7 @@ import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
+import { LastArguments } from '../tools/lastArguments.ts';
 import { chatTools, isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { ServerInputs } from './inputs.ts';
@@ -45,6 +46,7 @@ export class EditorServers implements vscode.Disposable {
   readonly rows: ServerRows;
   readonly view: ServersView;
   readonly audit: AuditLog;
+  readonly lastArguments: LastArguments;
   readonly logs = new ServerLogs();
   readonly #deps: EditorServersDeps;
   readonly #always = new AlwaysAllowedServers();
@@ -60,11 +62,12 @@ export class EditorServers implements vscode.Disposable {
   constructor(deps: EditorServersDeps) {
     this.#deps = deps;
     const { context, log } = deps;
-    const { globalState, globalStorageUri, secrets, extensionUri } = context;
+    const { globalState, workspaceState, globalStorageUri, secrets, extensionUri } = context;
     const samplePath = vscode.Uri.joinPath(extensionUri, 'dist', 'sample-server.js').fsPath;
     this.inputs = new ServerInputs(secrets);
     this.list = new ServerList({ memory: globalState, log, samplePath, inputs: this.inputs });
-    this.audit = new AuditLog({ folder: globalStorageUri, log });
+    this.audit = new AuditLog({ folder: globalStorageUri });
+    this.lastArguments = new LastArguments(workspaceState, (server) => this.list.fingerprint(server));
     this.#signIn = new SignInBrowser(context.extension.id);
     this.client = new McpClient(this.#clientOptions());
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
@@ -98,10 +101,11 @@ export class EditorServers implements vscode.Disposable {
     await this.audit.flush();
   }
 
-  /** Deletes permissions, inputs and sign-ins, and stops the servers that now lack permission. */
+  /** Deletes permissions, inputs, sign-ins and the last arguments of tools, and stops the servers that now lack permission. */
   async forget(): Promise<void> {
     await forgetCredentials(this.#deps.context.secrets);
     await this.inputs.forget();
+    await this.lastArguments.forget();
     this.#always.clear();
     await this.list.forget();
     await this.client.settle();

@@ -51,6 +51,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   /** The editor identifies a row by its node object, so those of servers and groups are kept. */
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
+  readonly #expanded = new Set<string>();
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -92,11 +93,17 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   async getTreeItem(node: ServerNode): Promise<vscode.TreeItem> {
     if (node.kind === 'server') {
       const row = (await this.#rows.find(node.server)) ?? removedRow(node.server);
-      return treeItem(serverItem(row), node.server);
+      return treeItem(serverItem(row), node.server, this.#expanded.has(node.server));
     }
     if (node.kind !== 'group') return offerTreeItem(node);
     const { lists } = this.#load(node);
-    return treeItem(groupItem(node, lists && (lists[node.group] ?? EMPTY)), keyOf(node));
+    const isExpanded = node.group === 'tools' && this.#expanded.has(node.server);
+    return treeItem(groupItem(node, lists && (lists[node.group] ?? EMPTY)), keyOf(node), isExpanded);
+  }
+
+  /** Shows the tools of a server that is about to be added. */
+  expand(server: string): void {
+    this.#expanded.add(server);
   }
 
   async check({ items }: vscode.TreeCheckboxChangeEvent<ServerNode>): Promise<void> {
@@ -187,9 +194,10 @@ function removedRow(server: string): ServerRow {
 }
 
 /** Rows with children have an id. */
-function treeItem(item: Item, id?: string): vscode.TreeItem {
-  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-  const result = new vscode.TreeItem(item.label, id === undefined ? None : Collapsed);
+function treeItem(item: Item, id?: string, isExpanded = false): vscode.TreeItem {
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const state = isExpanded ? Expanded : Collapsed;
+  const result = new vscode.TreeItem(item.label, id === undefined ? None : state);
   result.contextValue = item.contextValue;
   // Otherwise a screen reader reads the whole tooltip.
   const label = item.description === undefined ? item.label : `${item.label}, ${item.description}`;

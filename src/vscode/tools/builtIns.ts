@@ -32,8 +32,9 @@ export class BuiltIns implements BuiltInOptions {
     return !(await this.#servers.all()).some(({ name }) => name === BUILT_IN_SERVER);
   };
 
-  readonly refusal = async (server: string): Promise<string | undefined> => {
-    const consent = await this.#servers.askForWorkspaceServers(server);
+  readonly refusal = async (server: string, chat: string | undefined): Promise<string | undefined> => {
+    const due = chat === undefined ? {} : { chat: vscode.Uri.parse(chat, true) };
+    const consent = await this.#servers.askForWorkspaceServers([server], due);
     return consent === 'given' ? undefined : `The user did not allow the server “${server}”.`;
   };
 

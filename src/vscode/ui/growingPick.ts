@@ -2,11 +2,15 @@ import * as vscode from 'vscode';
 import { describeSeconds, plainMessage } from './plainMessage.ts';
 import { countSeconds } from './progress.ts';
 
-/** A row without `value` and `load` cannot be chosen. */
+/** A row without `value` cannot be chosen. */
 export interface Row<T> extends vscode.QuickPickItem {
   readonly value?: T;
-  /** Loads the rows that replace the list of this one. */
-  readonly load?: (signal: AbortSignal) => RowList<T>;
+  readonly buttons?: readonly RowButton<T>[];
+}
+
+/** A button that chooses its value instead of the row's. */
+export interface RowButton<T> extends vscode.QuickInputButton {
+  readonly value: T;
 }
 
 type RowList<T> = Promise<readonly Row<T>[]>;
@@ -18,11 +22,42 @@ interface PickTexts {
   readonly nothing: string;
 }
 
+/** The number of a page among those of a flow. */
+export interface Step {
+  readonly step: number;
+  readonly totalSteps: number;
+}
+
 interface PickOptions<T> {
-  /** The value whose row is active at first. */
-  readonly current?: T | undefined;
+  /** Whether a value's row is active at first. */
+  readonly isCurrent?: (value: T) => boolean;
   /** Whether the lists keep their order. By default they are in the order of their arrival. */
   readonly inOrder?: boolean;
+  /** Whether the first row stays the active one when a list arrives above it, until the user moves. */
+  readonly staysOnTop?: boolean;
+  /** The value of the Back button, which is shown only with a value. */
+  readonly back?: T;
+  readonly step?: Step;
+  /** Keeps the page until the next one is shown. */
+  readonly pages?: Pages;
+}
+
+/**
+ * The pages of a flow, one after the other. A page stays until the next one replaces it, because in between the focus
+ * would be in the editor, and text that is typed or pasted meanwhile would go into the chat.
+ */
+export class Pages implements vscode.Disposable {
+  #last: vscode.Disposable | undefined;
+
+  /** Called when a page has been answered. */
+  keep(page: vscode.Disposable): void {
+    this.#last?.dispose();
+    this.#last = page;
+  }
+
+  dispose(): void {
+    this.#last?.dispose();
+  }
 }
 
 /**
@@ -38,7 +73,8 @@ export async function pickGrowing<T>(
   try {
     return await pick.choose(request);
   } finally {
-    pick.dispose();
+    if (options.pages) options.pages.keep(pick);
+    else pick.dispose();
   }
 }
 
@@ -68,6 +104,21 @@ export function serverRows<T>(
   );
 }
 
+/** A row for something that a server offers, with its description below it. */
+export function offerRow<T extends { readonly description?: string }>(
+  icon: string,
+  label: string,
+  description: string | undefined,
+  value: T,
+): Row<T> {
+  return {
+    label: `$(${icon}) ${plainMessage(label)}`,
+    description: plainMessage(description ?? ''),
+    detail: plainMessage(value.description ?? ''),
+    value,
+  };
+}
+
 class GrowingPick<T> implements vscode.Disposable {
   readonly #pick = vscode.window.createQuickPick<Row<T>>();
   readonly #texts: PickTexts;
@@ -77,6 +128,8 @@ class GrowingPick<T> implements vscode.Disposable {
   /** Shows the elapsed time in the title while lists are pending. */
   #clock: vscode.Disposable | undefined;
   #pending = 0;
+  /** The row that is active until the user moves. */
+  #first: Row<T> | undefined;
 
   constructor(texts: PickTexts, options: PickOptions<T>) {
     this.#texts = texts;
@@ -86,6 +139,8 @@ class GrowingPick<T> implements vscode.Disposable {
     this.#pick.matchOnDescription = true;
     this.#pick.matchOnDetail = true;
     this.#pick.keepScrollPosition = true;
+    if (options.back !== undefined) this.#pick.buttons = [vscode.QuickInputButtons.Back];
+    Object.assign(this.#pick, options.step);
   }
 
   dispose(): void {
@@ -99,9 +154,12 @@ class GrowingPick<T> implements vscode.Disposable {
       this.#pick.onDidHide(() => resolve(undefined));
       this.#pick.onDidAccept(() => {
         const [row] = this.#pick.selectedItems;
-        if (row?.load) void this.#replace(row, row.load);
-        else if (row?.value !== undefined) resolve(row.value);
+        if (row?.value !== undefined) resolve(row.value);
       });
+      this.#pick.onDidTriggerButton(() => resolve(this.#options.back));
+      this.#pick.onDidTriggerItemButton(({ item, button }) =>
+        resolve(item.buttons?.find((each) => each === button)?.value),
+      );
       this.#pick.show();
       const lists = request(this.#closed.signal);
       if (this.#options.inOrder) for (const at of lists.keys()) this.#lists.set(at, []);
@@ -110,14 +168,7 @@ class GrowingPick<T> implements vscode.Disposable {
     });
   }
 
-  async #replace(row: Row<T>, load: NonNullable<Row<T>['load']>): Promise<void> {
-    const [at = -1] = [...this.#lists].find(([, rows]) => rows.includes(row)) ?? [];
-    const rows = await this.#fill(at, load(this.#closed.signal));
-    const first = rows.find(({ kind }) => kind !== vscode.QuickPickItemKind.Separator);
-    if (first && !this.#closed.signal.aborted) this.#pick.activeItems = [first];
-  }
-
-  async #fill(at: number, list: RowList<T>): RowList<T> {
+  async #fill(at: number, list: RowList<T>): Promise<void> {
     this.#pending += 1;
     this.#pick.busy = true;
     this.#clock ??= countSeconds((seconds) => {
@@ -127,14 +178,20 @@ class GrowingPick<T> implements vscode.Disposable {
     const rows = await list.catch(() => []);
     this.#pending -= 1;
     if (!this.#closed.signal.aborted) this.#show(at, rows);
-    return rows;
   }
 
   /** Keeps the typed text and the active row. */
   #show(at: number, rows: readonly Row<T>[]): void {
     const pick = this.#pick;
-    const [active = rows.find(({ value }) => value !== undefined && value === this.#options.current)] =
-      pick.activeItems;
+    const { isCurrent = () => false, staysOnTop = false } = this.#options;
+    const choices = rows.filter(({ value }) => value !== undefined);
+    const top = pick.items.find(({ kind }) => kind !== vscode.QuickPickItemKind.Separator);
+    // The editor tells which row is active only after a while.
+    const current = choices.find(({ value }) => value !== undefined && isCurrent(value));
+    this.#first ??= current ?? (staysOnTop ? undefined : choices[0]);
+    const [active = this.#first] = staysOnTop
+      ? pick.activeItems.filter((row) => row !== top)
+      : pick.activeItems;
     this.#lists.set(at, rows);
     pick.items = [...this.#lists.values()].flat();
     if (active) pick.activeItems = [active];

@@ -7,9 +7,9 @@ const MAX_MESSAGE_CHARS = 300;
  * Makes untrusted text safe for a notification, a prompt or a list: one short line in which no `[x](command:…)` is a
  * link and no `$(x)` is an icon.
  */
-export function plainMessage(text: string): string {
+export function plainMessage(text: string, maxChars = MAX_MESSAGE_CHARS): string {
   const line = showInvisible(text.replace(/\s+/g, ' ').trim());
-  return truncate(line, MAX_MESSAGE_CHARS).replaceAll('](', '] (').replaceAll('$(', '$ (');
+  return truncate(line, maxChars).replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
 
 export function truncate(text: string, maxChars: number): string {

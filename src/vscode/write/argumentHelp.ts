@@ -88,7 +88,7 @@ async function check(
 ): Promise<readonly vscode.Diagnostic[]> {
   const problems = await (await help(pending.call))?.check(pending.call.argumentsText);
   return (problems ?? []).map((problem) => {
-    const message = plainMessage(DESCRIPTIONS[problem.kind]?.(problem) ?? problem.message);
+    const message = plainMessage(describeProblem(problem));
     const range = problemRange(document, pending, problem);
     const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
     diagnostic.source = 'Filechat';
@@ -105,6 +105,10 @@ const DESCRIPTIONS: Readonly<Partial<Record<ArgumentProblem['kind'], (problem: A
     type: ({ subject }) => t('The tool expects another type here: {0}.', subject),
     syntax: ({ message }) => t('The arguments are not valid JSON: {0}', message),
   };
+
+export function describeProblem(problem: ArgumentProblem): string {
+  return DESCRIPTIONS[problem.kind]?.(problem) ?? problem.message;
+}
 
 export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
   return {

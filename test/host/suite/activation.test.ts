@@ -42,7 +42,7 @@ suite('activation', () => {
   });
 
   test('opening, previewing, editing and undoing a chat with pending calls runs nothing', async () => {
-    const uri = inWorkspace('pictures.chat.md');
+    const uri = inWorkspace('images.chat.md');
     const before = readFileSync(uri.fsPath, 'utf8');
     const editor = await vscode.window.showTextDocument(uri);
     await vscode.commands.executeCommand('markdown.showPreviewToSide');

@@ -59,7 +59,7 @@ suite('a chat in the editor', () => {
       assert.match(document.getText(), /> ⚠ Check filechat\.results\.fields for mine\.photo\. .* \{none\}, /);
       const { assets } = await callTool({ server: 'mine', tool: 'tour' });
       assert.ok(assets.length > 0);
-      assert.match(document.getText(), /\nNo files\.\n\n> ⚠ Your transformer left out /);
+      assert.match(document.getText(), /\nNo files\.\n\n> ⚠ Your transformer omitted /);
     } finally {
       await set('transformer', undefined);
       await set('fields', undefined);
@@ -109,10 +109,10 @@ suite('a chat in the editor', () => {
   test('stop cancels a tool at once and keeps the chat valid', async () => {
     const document = await openChat('stop.chat.md', '# %% user\n');
     const working = callTool({ server: 'mine', tool: 'slow', arguments: { seconds: 20, steps: 20 } });
-    await holds(document, 'tool_call mine.slow c1');
+    await holds(document, '<!-- filechat:sent c1 -->');
     await vscode.commands.executeCommand('filechat.stop', { uri: document.uri });
     const outcome = await working;
-    assert.deepEqual([outcome.ok, outcome.error], [false, 'The call was stopped before it answered.']);
+    assert.deepEqual([outcome.ok, outcome.error], [false, 'The call was stopped before its result arrived.']);
     assert.deepEqual(roles(document.getText()), ['user', 'tool', 'user']);
   });
 

@@ -7,7 +7,7 @@ import type { ModelConfig } from '../../../src/model/config/models.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import { keepCopy } from '../../../src/vscode/chat/commands.ts';
 import { watchDiagnostics } from '../../../src/vscode/chat/watch.ts';
-import { Keys } from '../../../src/vscode/model/models.ts';
+import { Keys } from '../../../src/vscode/model/keys.ts';
 import { showBreakdown } from '../../../src/vscode/read/breakdown.ts';
 import { lensesOf } from '../../../src/vscode/run/lenses.ts';
 import { lockChat, Runs } from '../../../src/vscode/run/runs.ts';
@@ -27,6 +27,8 @@ suite('keys', () => {
     await keys.set(config(), 'k');
     assert.equal(await keys.get(config({ name: 'opus', model: 'n' })), 'k');
     assert.equal(await keys.get(config({ baseUrl: 'https://example.com/v1' })), undefined);
+    await keys.set(config({ baseUrl: 'https://example.com/v1' }), '');
+    assert.equal(await keys.find(config({ baseUrl: 'https://example.com/v1' })), '');
   });
 });
 
@@ -43,7 +45,7 @@ const idleDeps: ConstructorParameters<typeof Runs>[0] = {
   log: { info: unused, warn: unused, error: unused },
   assetsFor: async () => ({ beginResult: unused }),
   filesFor: () => ({ prepare: unused }),
-  conversationFor: () => ({ rules: unused, prepare: unused }),
+  conversationFor: () => ({ rules: unused, tools: unused, prepare: unused }),
   rescue: unused,
   onUsage: unused,
 };
@@ -55,10 +57,10 @@ suite('lenses of a chat', () => {
     let running = false;
     const document = await openChat('lens.chat.md', '# %% user\nHi\n');
     const shown = () =>
-      lensesOf(document, running).map(({ range, command }) =>
+      lensesOf(document, running, 'held').map(({ range, command }) =>
         `${range.start.line} ${command?.title}`.replace('\u00a0', ' '),
       );
-    assert.deepEqual(shown(), ['0 $(play) Run']);
+    assert.deepEqual(shown(), ['0 $(play) Run', '0 $(hubot) held']);
     const change = new vscode.WorkspaceEdit();
     const call = '```tool_call a.b\n{}\n```\n';
     change.insert(document.uri, new vscode.Position(2, 0), `\n# %% assistant\n${call}\n${call}`);
@@ -68,6 +70,8 @@ suite('lenses of a chat', () => {
       '3 $(play) Run 2 tool calls',
       '3 $(edit) Edit arguments',
       '3 $(refresh) Regenerate',
+      '3 $(repo-forked) Fork',
+      '3 $(hubot) held',
     ]);
     running = true;
     assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(debug-stop) Stop']);

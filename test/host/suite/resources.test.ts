@@ -262,7 +262,7 @@ suite('a form', () => {
     const asked = askQuestions([question], {
       title: 'A form',
       signal: aborting.signal,
-      chooseFile: () => () => dialog.promise,
+      actionsFor: () => [{ icon: 'folder', tooltip: 'Choose', run: () => dialog.promise }],
     });
     const box = await shown.promise;
     const [button] = box.buttons;

@@ -11,7 +11,9 @@ import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { addServer } from '../../../src/vscode/servers/add.ts';
 import { ServerInputs } from '../../../src/vscode/servers/inputs.ts';
 import { ServerList } from '../../../src/vscode/servers/list.ts';
+import { removeServer, writeServer } from '../../../src/vscode/servers/places.ts';
 import { writeUserServer } from '../../../src/vscode/settings.ts';
+import { LastArguments } from '../../../src/vscode/tools/lastArguments.ts';
 import { MemorySecrets, MemoryState } from './kit/stores.ts';
 import { inWorkspace } from './kit/workspace.ts';
 
@@ -94,10 +96,10 @@ suite('configuration of servers', () => {
       [...(await list.startable())],
       [['mine', { kind: 'stdio', command: 'x', args: [], env: {} }]],
     );
-    assert.equal(await list.askForWorkspaceServers('mine'), 'given');
+    assert.equal(await list.askForWorkspaceServers(['mine']), 'given');
     assert.equal(await list.askForConsent('mine'), 'given');
     assert.equal(opened.logged.length, 1);
-    assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
+    assert.match(opened.logged[0] ?? '', /^MCP server "bad" is ignored/);
   });
 
   test('without any server, the sample server is listed', async () => {
@@ -293,9 +295,9 @@ suite('configuration of servers', () => {
   test('a cancelled input is not asked for again in the same run', async () => {
     using opened = await configure({ mine: { command: '${input:program}' }, other: { command: 'x' } });
     const { list } = opened;
-    assert.equal(await list.askForWorkspaceServers('other'), 'given');
+    assert.equal(await list.askForWorkspaceServers(['other']), 'given');
     let isOpen = true;
-    const asked = list.askForWorkspaceServers('mine').finally(() => {
+    const asked = list.askForWorkspaceServers(['mine']).finally(() => {
       isOpen = false;
     });
     while (isOpen) await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
@@ -307,7 +309,7 @@ suite('configuration of servers', () => {
     // A reply does not need the input. If it were asked for, this would hang.
     assert.equal(await list.askForWorkspaceServers(), 'given');
     await opened.inputs.set('user', 'program', 'node');
-    assert.equal(await list.askForWorkspaceServers('mine'), 'given');
+    assert.equal(await list.askForWorkspaceServers(['mine']), 'given');
   });
 
   test('the inputs of one server can be forgotten', async () => {
@@ -329,12 +331,72 @@ suite('configuration of servers', () => {
     assert.deepEqual(written, { mine: { command: 'x' }, other: { command: 'y' } });
   });
 
+  test('a server of the user is removed, and restored in its order', async () => {
+    const servers = { a: { command: '1' }, b: { command: '2' }, c: { command: '3' } };
+    const names = () => Object.keys(settings().inspect<object>('mcpServers')?.globalValue ?? {}).join();
+    await writeOwn(servers);
+    const restore = await removeServer('user', 'b');
+    assert.equal(names(), 'a,c');
+    await restore?.();
+    assert.equal(names(), 'a,b,c');
+    const again = await removeServer('user', 'b');
+    await writeUserServer('d', { command: '4' });
+    await again?.();
+    assert.equal(names(), 'a,c,d,b');
+    assert.equal(await removeServer('user', 'none'), undefined);
+  });
+
+  test('a server that was reviewed is written to the workspace, allowed, removed and restored', async () => {
+    const place = inWorkspace().toString();
+    using opened = await configure({}, { theirs: { command: 'x' } });
+    const before = readFileSync(file(), 'utf8');
+    await writeServer(place, { name: 'mine', entry: { command: 'y' }, inputs: [{ id: 'mine.KEY' }] });
+    await opened.list.allow('mine');
+    assert.deepEqual([...(await opened.list.allowed()).keys()], ['mine']);
+    assert.equal(await opened.list.placeOf('mine'), place);
+    assert.deepEqual(JSON.parse(readFileSync(file(), 'utf8')), {
+      servers: { theirs: { command: 'x' }, mine: { command: 'y' } },
+      inputs: [{ id: 'mine.KEY' }],
+    });
+    const added = readFileSync(file(), 'utf8');
+    const restore = await removeServer(place, 'mine');
+    assert.deepEqual(JSON.parse(readFileSync(file(), 'utf8')).servers, JSON.parse(before).servers);
+    await restore?.();
+    assert.equal(readFileSync(file(), 'utf8'), added);
+    writeFileSync(file(), '{"servers": {');
+    await assert.rejects(
+      writeServer(place, { name: 'b', entry: {}, inputs: [] }),
+      /not valid JSON.*Fix it first/,
+    );
+  });
+
+  test('the last arguments of a tool are offered until its server changes or they are forgotten', async () => {
+    let print = 'first';
+    const last = new LastArguments(new MemoryState(), async () => print);
+    const tool = { server: 's', tool: 't', inputSchema: { properties: { title: {}, key: {} } } };
+    assert.equal(await last.of(tool), undefined);
+    await last.remember(tool, { title: 'a', key: 'secret' });
+    assert.deepEqual(await last.of(tool), { title: 'a' });
+    print = 'second';
+    assert.equal(await last.of(tool), undefined);
+    print = 'first';
+    assert.deepEqual(await last.of(tool), { title: 'a' });
+    await last.forget();
+    assert.equal(await last.of(tool), undefined);
+    for (let at = 0; at < 60; at += 1) await last.remember({ ...tool, tool: `t${at}` }, { title: 'a' });
+    assert.equal(await last.of({ ...tool, tool: 't9' }), undefined);
+    assert.deepEqual(await last.of({ ...tool, tool: 't10' }), { title: 'a' });
+  });
+
   test('an invalid server is rejected before any dialog', async () => {
-    const inputs = new ServerInputs(new MemorySecrets());
-    const add = (argument: unknown) => addServer(inputs, argument);
+    using opened = await configure({});
+    const add = (argument: unknown) => addServer(opened, argument);
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);
     await assert.rejects(add({ name: 'a', config: {} }), /neither "command" nor "url"/);
     await assert.rejects(add({ name: 'a', config: { command: '${nope}' } }), /\$\{nope\}/);
     await assert.rejects(add({ name: 'a' }), /belong together/);
+    await assert.rejects(add('npx "charts'), /A quote \("\) is not closed/);
+    await assert.rejects(add({ mcpServers: { a: {} } }), /neither "command" nor "url"/);
+    await assert.rejects(add({ theme: 'dark' }), /There is no MCP server in this JSON/);
   });
 });

@@ -23,6 +23,14 @@ import { takeScreenshot, uiSession } from './session.ts';
 
 const rivalExtension = fileURLToPath(new URL('../rival-extension', import.meta.url));
 
+/** Collects what the status bar says, also if only for a moment. */
+const WATCH_STATUS = `(() => {
+  const bar = document.querySelector('.part.statusbar');
+  globalThis.seenStatus = [];
+  new MutationObserver(() => globalThis.seenStatus.push(bar.textContent))
+    .observe(bar, { childList: true, subtree: true, characterData: true });
+})()`;
+
 const ui = uiSession({
   language: 'de',
   extensions: [rivalExtension],
@@ -35,6 +43,13 @@ ui.test('a command of another extension affects only that command', async ({ pag
     if (vscode.extensions.getExtension('filechat.filechat')?.isActive) throw new Error('We were first.');
     rival.take('filechat.newChat', 'filechat.insertPrompt');
   });
+  // The first command loads everything, and says so.
+  await page.evaluate(WATCH_STATUS);
+  await page.keyboard.press('Alt+M');
+  await page.keyboard.press('I');
+  await quickPickRow(page, 'Modell auswählen…').waitFor();
+  assert.match(String(await page.evaluate('globalThis.seenStatus.join()')), /Filechat: wird gestartet…/);
+  await page.keyboard.press('Escape');
   await openFile(page, 'tour.chat.md');
   const warning = toast(page, 'Die Erweiterung „Rival“ (filechat-rival.filechat) verwendet bereits');
   await warning.waitFor();

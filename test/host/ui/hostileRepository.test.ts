@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { readSettingSchemas } from '../../kit/manifest.ts';
 import { type Evaluate, untilNextHost, waitForText } from '../bridge.ts';
 import {
   activeTab,
@@ -18,6 +19,7 @@ import {
   webview,
 } from '../workbench/page.ts';
 import { checkout, type Workspace } from '../workspace.ts';
+import { answerCall, answerNotice } from './consent.ts';
 import { heldModel } from './heldModel.ts';
 import {
   type HostileRepository,
@@ -112,9 +114,7 @@ function execute(evaluate: Evaluate, command: string, argument: object): Promise
 }
 
 void test('the hostile repository sets every setting', () => {
-  const { contributes } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
-  const settings = Object.keys(contributes.configuration.properties);
-  assert.deepEqual(SETTING_NAMES.toSorted(), settings.toSorted());
+  assert.deepEqual(SETTING_NAMES.toSorted(), Object.keys(readSettingSchemas()).toSorted());
 });
 
 const model = heldModel();
@@ -138,7 +138,7 @@ describe('a hostile repository that is not trusted', () => {
   ui.test('can be read and previewed, and nothing happens', async (session) => {
     const { page } = session;
     await lookAround(session);
-    await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
+    await page.getByText('No server can start because this workspace is not trusted.').waitFor();
     await takeScreenshot(page, 'hostile-untrusted');
     await assertNothingHappened(session);
   });
@@ -147,7 +147,7 @@ describe('a hostile repository that is not trusted', () => {
     const { page } = session;
     await reload(session);
     await lookAgain(session);
-    await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
+    await page.getByText('No server can start because this workspace is not trusted.').waitFor();
     await assertNothingHappened(session);
   });
 
@@ -287,8 +287,8 @@ describe('a hostile repository that is trusted', () => {
     await model.use(evaluate);
     await show(session, 'question.chat.md');
     const ran = execute(evaluate, 'run', {});
-    await closed(page, 'the MCP server “program”');
-    await closed(page, 'Send the file secret.txt to the model?');
+    await closed(page, PROGRAM);
+    await answerNotice(page, 'A link leads out of this workspace.', 'Don’t Send');
     assert.match((await ran)?.error ?? '', /secret\.txt” cannot be sent/);
     assert.equal(model.asked, 0);
     await assertNothingHappened(session);
@@ -298,7 +298,7 @@ describe('a hostile repository that is trusted', () => {
     const { page, evaluate } = session;
     await execute(evaluate, 'newChat', { content: '# %% user\nWho are you?\n' });
     const ran = execute(evaluate, 'run', {});
-    await closed(page, 'the MCP server “program”');
+    await closed(page, PROGRAM);
     const reply = await model.next();
     assert.doesNotMatch(reply.body, /steal|evil|without asking/);
     reply.say('Yours.');
@@ -310,7 +310,7 @@ describe('a hostile repository that is trusted', () => {
   ui.test('models of the repository are ignored', async (session) => {
     await show(session, 'interrupted.chat.md');
     const ran = execute(session.evaluate, 'resume', {});
-    await closed(session.page, 'the MCP server “program”');
+    await closed(session.page, PROGRAM);
     const outcome = await ran;
     assert.equal(outcome?.ok, false);
     assert.match(outcome?.error ?? '', /“evil”/);
@@ -322,11 +322,11 @@ describe('a hostile repository that is trusted', () => {
     const content = '---\nagent: evil\napprove: auto\n---\n# %% user\nHello\n';
     await execute(evaluate, 'newChat', { content });
     const ran = execute(evaluate, 'callTool', { server: 'own', tool: 'tour', arguments: {} });
-    await button(dialog(page, 'Call the tool own.tour?'), 'Allow').click();
+    await answerCall(page, 'own.tour');
     assert.equal((await ran)?.ok, true);
     await waitForText(evaluate, 'Tool generated file 1');
     const off = await execute(evaluate, 'callTool', { server: 'own', tool: 'fail', arguments: {} });
-    assert.match(off?.error ?? '', /switched off/);
+    assert.match(off?.error ?? '', /turned off/);
     const editors = { server: 'vscode', tool: 'filechat_test_draw', arguments: {} };
     assert.equal((await execute(evaluate, 'callTool', editors))?.ok, false);
     await execute(evaluate, 'showAuditLog', {});
@@ -350,7 +350,7 @@ describe('a hostile repository that is trusted', () => {
     );
     await question.getByText('--changed').waitFor();
     await takeScreenshot(page, 'hostile-changed');
-    await button(question, 'Don’t Allow').click();
+    await button(question, 'Don’t Start').click();
     assert.match((await second)?.error ?? '', /“program” is not allowed/);
     assert.deepEqual(canary.heard, []);
   });
@@ -368,8 +368,11 @@ function serverRow(page: Page, server: string): Locator {
   return page.locator('.pane-body').getByRole('treeitem', { name: new RegExp(`^${server},`) });
 }
 
+/** In the question about this server alone, and in the one about all servers. */
+const PROGRAM = /the MCP server “program”|Start “program”:/;
+
 /** Waits for a dialog and closes it without an answer. */
-async function closed(page: Page, text: string): Promise<void> {
+async function closed(page: Page, text: string | RegExp): Promise<void> {
   const box = dialog(page, text);
   await box.waitFor();
   await page.keyboard.press('Escape');

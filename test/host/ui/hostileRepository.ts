@@ -94,6 +94,7 @@ function dangerousSettings(folder: string, host: string, code: string): Record<s
     'filechat.reviewResults': false,
     'filechat.results.sendImagesToModel': 'always',
     'filechat.autoSave': true,
+    'filechat.nameChats': false,
     'filechat.disabledTools': [],
     'filechat.editorTools': ['*'],
     'filechat.builtInTools': false,

@@ -22,6 +22,8 @@ export interface UiOptions {
   /** How the workspace is trusted: it is, it is not, or the user is asked at start. */
   readonly trust?: 'trusted' | 'restricted' | 'ask';
   readonly settings?: Settings;
+  /** The settings that everybody starts with, instead of those that keep the window quiet. */
+  readonly defaults?: boolean;
   /** Of the editor, such as `de`; English unless it is named. */
   readonly language?: string;
   /** Folders of other extensions to load beside it. */
@@ -49,13 +51,13 @@ export interface Session extends Ui, AsyncDisposable {
  * in between (tidyUp.ts): a new one costs more than most files.
  */
 export function uiSession(options: UiOptions = {}): {
-  test(name: string, body: (ui: Ui) => Promise<void>): void;
+  test(name: string, body: (ui: Ui) => Promise<void>, timeoutMs?: number): void;
 } {
   const user = Symbol('A file of tests');
   after(() => leaveWindow(user));
   return {
-    test(name, body) {
-      void test(name, { timeout: testTimeoutMs }, async () => {
+    test(name, body, timeoutMs = testTimeoutMs) {
+      void test(name, { timeout: timeoutMs }, async () => {
         const session = await enterWindow(user, options);
         await withScreenshotOnFailure(session.page, name, body(session));
       });
@@ -109,8 +111,8 @@ async function showFile({ page, evaluate, workspace }: Ui, name: string): Promis
   await activeTab(page, name).waitFor();
 }
 
-function windowSettings({ trust = 'trusted', settings }: UiOptions): Settings {
-  return { ...quietSettings, ...trustSettings[trust], ...settings };
+function windowSettings({ trust = 'trusted', defaults = false, settings }: UiOptions): Settings {
+  return { ...(defaults ? {} : quietSettings), ...trustSettings[trust], ...settings };
 }
 
 /** A workbench without a test around it. Disposing it leaves nothing behind. */

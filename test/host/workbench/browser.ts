@@ -78,7 +78,8 @@ const switches = [
   '--mute-audio',
   '--hide-scrollbars',
   '--force-color-profile=srgb',
-  '--window-size=1400,900',
+  // Pages have a size of their own (window.ts). Of a page, only what lies in the window is drawn, and nobody looks.
+  '--window-size=500,200',
   '--autoplay-policy=no-user-gesture-required',
   '--disable-background-networking',
   '--disable-breakpad',

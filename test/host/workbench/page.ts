@@ -158,6 +158,24 @@ export function dialog(page: Page, text: string | RegExp): Locator {
   return page.locator('.monaco-dialog-box', { hasText: text });
 }
 
+/** A row of a view, by what a screen reader says of it. */
+export function viewRow(page: Page, name: RegExp): Locator {
+  return page.locator('.pane-body').getByRole('treeitem', { name });
+}
+
+/** Chooses an entry of the context menu of something. */
+export async function chooseFromMenu(page: Page, thing: Locator, entry: string | RegExp): Promise<void> {
+  await thing.click({ button: 'right' });
+  const menu = page.locator('.monaco-menu');
+  // A menu ignores the mouse just after it has opened.
+  await menu.getByRole('menuitem', { name: entry }).hover();
+  await page.keyboard.press('Enter');
+  await menu.waitFor({ state: 'detached' });
+}
+/** For `waitForFunction`: whether words that match are drawn behind a line. They are no text of the page. */
+export const HAS_NOTE = `(words) => [...document.querySelectorAll('.view-line span')].some((each) =>
+  new RegExp(words).test(getComputedStyle(each, '::after').content))`;
+
 /** How long a hover may take to come before somebody would point anew. */
 const HOVER_MS = 5_000;
 

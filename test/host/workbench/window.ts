@@ -1,7 +1,8 @@
 /** A window of a lane: a fresh page with a fresh profile, as if VS Code had just been installed. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { connectToBrowser } from './devTools.ts';
 import { linkInstalled } from './installed.ts';
 import type { Lane } from './lane.ts';
 import { type Settings, writeSettings } from './server.ts';
@@ -26,7 +27,7 @@ const STORAGE = 'cookies,local_storage,indexeddb,websql,service_workers,file_sys
 export async function openWindow(lane: Lane, { vsix, settings }: WindowOptions): Promise<LaneWindow> {
   resetUser(lane, settings);
   if (vsix) await linkInstalled(lane.workbench, lane.dataFolder, vsix);
-  const browser = await chromium.connectOverCDP(lane.browser);
+  const browser = await connectToBrowser(lane.browser);
   const [context] = browser.contexts();
   if (!context) throw new Error('The browser has no default context.');
   const leftOver = context.pages();

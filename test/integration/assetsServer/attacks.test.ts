@@ -13,6 +13,7 @@ import { before, describe, it } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { readAssetName } from '../../../src/base/names.ts';
+import { anySign } from '../../kit/anySign.ts';
 import {
   CHAT,
   CHAT_URI,
@@ -236,7 +237,7 @@ function madeUp({ around, path }: Notes): fc.Arbitrary<string> {
   const rest = fc.oneof(
     { weight: 8, arbitrary: pieces.map((each) => each.join('')) },
     { weight: 1, arbitrary: pieces.map((each) => each.join('/')) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anySign, maxLength: 60 }) },
   );
   const scheme = fc.constantFrom(
     'filechat://',

@@ -54,7 +54,7 @@ for (const era of ERAS) {
     assert.ok(contents[0] && 'blob' in contents[0]);
     const window = { uri: uriOf(text), maxBytes: 2 * 1024 * 1024 };
     const refused = await client.callTool({ name: 'read_asset', arguments: window });
-    assert.match((refused.content[0] as { text: string }).text, /Ask for fewer/);
+    assert.match((refused.content[0] as { text: string }).text, /Use a smaller maxBytes/);
     const largest = { uri: uriOf(LARGE), maxBytes: 4 * 1024 * 1024 };
     assert.ok(!(await client.callTool({ name: 'read_asset', arguments: largest })).isError);
   });

@@ -157,6 +157,8 @@ describe('filechat usage and version', () => {
     for (const [args, answer] of [
       [['--help'], /^Usage:\n {2}filechat tools /],
       [['help'], /^Usage:\n {2}filechat tools /],
+      [['run', '--help'], /^Usage:\n {2}filechat run FILE /],
+      [['help', 'run'], /^Usage:\n {2}filechat run FILE /],
       [['--version'], new RegExp(`^${version}\\n$`)],
     ] as const) {
       const { stdout } = checkEnd(await cli.start(args).ended, { code: 0, stderr: '' });
@@ -167,7 +169,7 @@ describe('filechat usage and version', () => {
 
 describe('wrong usage', () => {
   const wrong: readonly (readonly [what: string, args: readonly string[], reason: RegExp])[] = [
-    ['no command', [], /command is missing/],
+    ['no command', [], /No command was given/],
     ['an unknown command', ['dance'], /“dance”/],
     ['an unknown option', ['tools', ...SERVERS, '--colour'], /--colour/],
     ['tools without --servers', ['tools'], /--servers/],
@@ -187,7 +189,7 @@ describe('wrong usage', () => {
       const { stderr } = checkEnd(await cli.run(...args), { code: 2, stdout: '' });
       const [said = '', usage] = stderr.split(/^(?=Usage:$)/m);
       assert.match(said, reason);
-      assert.match(usage ?? '', /filechat call SERVER\.TOOL/);
+      assert.match(usage ?? '', /^Usage:\n {2}filechat \w/);
       assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
       assert.deepEqual(cli.servers(), []);
     });

@@ -38,7 +38,7 @@ async function createFiles(t: TestContext): Promise<Files> {
     measure: async (tool, args, ...more) => {
       const given = ['--args', JSON.stringify(args), '--chat', CHAT, ...SERVERS, ...more];
       const { code, stdout, stderr } = await cli.run('call', `files.${tool}`, ...given);
-      const json = /^\{"size".*\}$/m.exec(stdout)?.[0];
+      const json = /^\{\n {2}"size"[\s\S]*?^\}$/m.exec(stdout)?.[0];
       return { code, stderr, measured: json === undefined ? undefined : JSON.parse(json) };
     },
   };
@@ -128,7 +128,7 @@ describe('the output of a tool is the input of another, without passing through 
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     const chat = await files.read(CHAT);
     assert.ok(chat.replace('files.measure c2', 'files.measure').startsWith(before));
-    assert.ok(chat.includes(`{"size":${pdf.size},"sha256":"${pdf.sha256}"}`));
+    assert.ok(chat.includes(`{\n  "size": ${pdf.size},\n  "sha256": "${pdf.sha256}"\n}`));
   });
 });
 
@@ -219,7 +219,7 @@ describe('a reference that may not be followed', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^The file “file:\/etc\/passwd” in the argument data was not used: it is outside of the folders/,
+      /^The file “file:\/etc\/passwd” in the argument data was not used: it is outside the folders/,
     );
     assert.equal(existsSync(join(files.path, CHAT)), false);
     assert.deepEqual(files.called(), []);

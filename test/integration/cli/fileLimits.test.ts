@@ -25,7 +25,7 @@ it('the command line warns once of the files of a result from 10 MiB on, and kee
   const files = (await readdir(join(cli.path, 'cmdassets'))).length;
   assert.match(
     await call(LARGE, 101, 2 * LARGE),
-    /^Large files from s\.archives: cmdassets\/tool-file-[\w-]+-1\.zip \(10\.5 MB\), cmdassets\/tool-file-[\w-]+-3\.zip \(21\.0 MB\)\. The setting filechat\.results\.maxAssetBytes limits the size of files\.\n$/,
+    /^Large files from s\.archives: cmdassets\/tool-file-[\w-]+-1\.zip \(10\.5 MB\), cmdassets\/tool-file-[\w-]+-3\.zip \(21\.0 MB\)\. To refuse files of this size, lower the setting filechat\.results\.maxAssetBytes\.\n$/,
   );
   assert.equal((await readdir(join(cli.path, 'cmdassets'))).length, files + 3);
 });

@@ -13,7 +13,7 @@ describe('filechat and the files around it', () => {
     const cli = await createCliFolder(t);
     checkEnd(await cli.run('run', 'none.chat.md', ...SERVERS), {
       code: 1,
-      stderr: 'There is no file none.chat.md.\n',
+      stderr: 'The chat none.chat.md does not exist. Check the path.\n',
     });
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
@@ -53,7 +53,7 @@ describe('filechat and the files around it', () => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', `# %% user\n${CALL}`);
     const { stderr } = checkEnd(await cli.run('run', 'a.chat.md', '--approve', 'auto'), { code: 2 });
-    assert.match(stderr, /^The chat calls tools: --servers mcp\.json is missing\./);
+    assert.match(stderr, /^The chat calls tools, but no servers are configured\. Add --servers FILE/);
     assert.equal(await cli.read('a.chat.md'), `# %% user\n${CALL}`);
   });
 
@@ -63,10 +63,10 @@ describe('filechat and the files around it', () => {
     await chmod(join(cli.path, 'a.chat.md'), 0o444);
     const readOnly = await cli.run('run', 'a.chat.md', ...SERVERS, '--approve', 'auto');
     checkEnd(readOnly, { code: 1 });
-    assert.match(readOnly.stderr, /a\.chat\.md is read-only\. Nothing was changed\./);
+    assert.match(readOnly.stderr, /a\.chat\.md is read-only, so nothing was changed\./);
     assert.equal(await cli.read('a.chat.md'), `# %% user\n${CALL}`);
     const folder = await cli.run('call', 'sample.weather', '--chat', '.', ...SERVERS);
-    checkEnd(folder, { code: 1, stderr: '. is a folder, not a chat.\n' });
+    checkEnd(folder, { code: 1, stderr: '. is a folder. Name a chat file.\n' });
   });
 
   it('a reader that closes its pipe early is not a failure', async (t) => {

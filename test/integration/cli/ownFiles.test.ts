@@ -116,7 +116,7 @@ function bytesOf({ parts }: ToolResult): Buffer {
   return Buffer.from(lines.join('').replace(/\s/g, ''), 'hex');
 }
 
-const nextStart = (result: string) => /read on with start (\d+)/.exec(result)?.[1];
+const nextStart = (result: string) => /continue with start (\d+)/.exec(result)?.[1];
 const pdfName = (results: readonly string[]) =>
   /asset:(tool-file-[\w-]+\.pdf)/.exec(results[0] ?? '')?.[1] ?? '';
 
@@ -284,6 +284,28 @@ describe('the tools that a model gets', () => {
   });
 });
 
+describe('filechat run without a model', () => {
+  const configured = { a: { provider: 'tour' }, b: { provider: 'tour' } };
+  const cases: readonly (readonly [rule: string, args: readonly string[], stderr: RegExp])[] = [
+    [
+      'says how to name one',
+      [],
+      /^The chat names no model, and there is no default model\. Name one with --model/,
+    ],
+    ['names those that it could use', ['--models', 'models.json'], /Configured models: “a”, “b”\.\n$/],
+  ];
+  for (const [rule, args, stderr] of cases) {
+    it(rule, async (t) => {
+      const cli = await createCliFolder(t);
+      const chat = '# %% user\nHello?\n';
+      await cli.write(CHAT, chat);
+      await cli.write('models.json', JSON.stringify({ models: configured }));
+      assert.match(checkEnd(await cli.run('run', CHAT, ...args), { code: 1 }).stderr, stderr);
+      assert.equal(await cli.read(CHAT), chat);
+    });
+  }
+});
+
 describe('filechat call and filechat run without --servers', () => {
   it('call our own tools, and write the turns that every call writes', async (t) => {
     const cli = await createCliFolder(t);
@@ -336,7 +358,7 @@ describe('filechat call and filechat run without --servers', () => {
     );
     assert.match(
       checkEnd(await cli.run('run', CHAT, '--approve', 'auto'), { code: 2 }).stderr,
-      /--servers mcp\.json is missing/,
+      /The chat calls tools, but no servers are configured/,
     );
     checkEnd(await cli.run('call', 'sample.report', '--chat', CHAT), { code: 2 });
   });
@@ -363,5 +385,6 @@ describe('filechat call and filechat run without --servers', () => {
 
 function textOf(result: ToolResult | undefined): string {
   const [part] = result?.parts ?? [];
+  if (part?.kind === 'data') return part.json;
   return part?.kind === 'text' ? part.text : JSON.stringify(part);
 }

@@ -113,10 +113,13 @@ describe('filechat read', () => {
   });
 
   const wrong: Readonly<Record<string, readonly [args: readonly string[], reason: RegExp]>> = {
-    'no server': [['read', '--chat', CHAT, ...SERVERS], /^SERVER is missing\./],
-    'no URI': [['read', 'docs', '--chat', CHAT, ...SERVERS], /^URI is missing\./],
-    'no chat': [['read', 'docs', 'docs://chart', ...SERVERS], /^--chat FILE is missing\./],
-    'no servers': [['read', 'docs', 'docs://chart', '--chat', CHAT], /^--servers mcp\.json is missing\./],
+    'no server': [['read', '--chat', CHAT, ...SERVERS], /^The argument SERVER is missing\./],
+    'no URI': [['read', 'docs', '--chat', CHAT, ...SERVERS], /^The argument URI is missing\./],
+    'no chat': [['read', 'docs', 'docs://chart', ...SERVERS], /^The option --chat FILE is missing\./],
+    'no servers': [
+      ['read', 'docs', 'docs://chart', '--chat', CHAT],
+      /^The option --servers FILE is missing\./,
+    ],
     'an operand too many': [['read', 'docs', 'a:b', 'c', '--chat', CHAT, ...SERVERS], /^Unexpected .*“c”/],
     'a template without values': [
       ['read', 'docs', 'docs://{a}/{b}', '--args', '{"a":1}', '--chat', CHAT, ...SERVERS],
@@ -125,7 +128,7 @@ describe('filechat read', () => {
     'resources with an operand': [['resources', 'docs', ...SERVERS], /^Unexpected argument “docs”/],
     'a tool for resources without servers': [
       ['call', 'filechat.list_resources', '--chat', CHAT],
-      /^--servers mcp\.json is missing\./,
+      /^The option --servers FILE is missing\./,
     ],
   };
   it('wrong usage is exit status 2', async (t) => {

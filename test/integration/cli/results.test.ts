@@ -174,3 +174,61 @@ describe('a cmdassets that cannot be written', () => {
     assert.ok(!(await readdir(cli.path)).includes('cmdassets'));
   });
 });
+
+describe('a result reads well', () => {
+  const PNG =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>';
+  const text = (value: string) => ({ type: 'text', text: value });
+  const image = { type: 'image', data: PNG, mimeType: 'image/png' };
+  const about = { uri: 'charts://sales.svg', mimeType: 'image/svg+xml' };
+  const REPORT = '# Sales\n\nThe year was good,\nsee [the table](https://a.example/t).';
+  const ROWS = { rows: [{ name: 'Süd', value: 3 }], total: 3 };
+
+  it('lines, reports, JSON, SVG, colors and previews', async (t) => {
+    const cli = await createGiven(t, {
+      lines: { content: [text('Sales: 3\nCosts: 2'), image, text(REPORT)] },
+      json: { content: [text(JSON.stringify(ROWS))] },
+      svg: {
+        content: [
+          { type: 'resource', resource: { ...about, text: SVG } },
+          { type: 'resource', resource: { ...about, blob: base64(SVG) } },
+        ],
+      },
+      colors: { content: [text('\u001b[31mnot found\u001b[0m')] },
+      long: { content: [text(`\n${'one very long line '.repeat(1000)}`)] },
+    });
+    for (const tool of ['lines', 'json', 'svg', 'colors', 'long']) {
+      checkEnd(await cli.call(tool), { code: 0, stderr: '' });
+    }
+    const chat = await cli.read('a.chat.md');
+    const turn = (tool: string) =>
+      new RegExp(`^# %% tool given\\.${tool} c\\d\\n([\\s\\S]*?)\\n\\n# %% user$`, 'm').exec(
+        `${chat.trim()}\n`,
+      )?.[1] ?? '';
+    assert.match(turn('lines'), /^Sales: 3 {2}\nCosts: 2\n\n!\[Tool generated image 1\]\(.*\)\n\n# Sales\n/);
+    assert.ok(turn('lines').endsWith(REPORT));
+    assert.equal(turn('json'), `\`\`\`json formatted\n${JSON.stringify(ROWS, null, 2)}\n\`\`\``);
+    const images = [...turn('svg').matchAll(/^!\[Tool generated image \d\]\((.*\.svg)\)$/gm)].map(
+      ([, path = '']) => path,
+    );
+    assert.deepEqual(await Promise.all(images.map((path) => cli.read(path))), [SVG, SVG]);
+    assert.equal(turn('colors'), '```\nnot found\n```');
+    assert.match(turn('long'), /```text preview\n(?:one very long line ){10}/);
+
+    const bodies: string[] = [];
+    const url = await startRawServer(t, (connection) => {
+      bodies.push(connection.body);
+      beginStream(connection);
+      connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
+    });
+    const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
+    await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+    await cli.write('a.chat.md', `${chat.trimEnd()}\nGo on.\n`);
+    checkEnd(await cli.start('run', 'a.chat.md', '--model', 'm', '--models', 'models.json'), { code: 0 });
+    for (const said of ['Sales: 3\nCosts: 2', REPORT, JSON.stringify(ROWS), 'not found']) {
+      assert.ok(bodies[0]?.includes(JSON.stringify(said)), `${said} is not in ${bodies[0]}`);
+    }
+    assert.doesNotMatch(bodies[0] ?? '', /\\u001b|U\+001B/);
+  });
+});

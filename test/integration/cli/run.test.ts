@@ -37,7 +37,7 @@ function withoutIds(text: string): string {
 describe('filechat run', () => {
   it('runs all pending calls of the sample chat in their order, and a second run does nothing', async (t) => {
     const cli = await createCliFolder(t);
-    const before = await readFile(repositoryPath('samples/pictures.chat.md'), 'utf8');
+    const before = await readFile(repositoryPath('samples/images.chat.md'), 'utf8');
     await cli.write('a.chat.md', before);
     const { stdout } = checkEnd(await cli.start(RUN).ended, { code: 0, stderr: '' });
     const chat = await cli.read('a.chat.md');
@@ -47,7 +47,7 @@ describe('filechat run', () => {
       String.raw`# %% tool sample\.chart c1\n${link('png')}\n`,
       String.raw`# %% tool sample\.photo c2\n${link('jpg')}\n`,
       String.raw`# %% tool sample\.animation c3\n${link('gif')}\n`,
-      String.raw`# %% tool sample\.picture c4\n${link('webp')}\n`,
+      String.raw`# %% tool sample\.badge c4\n${link('webp')}\n`,
     ];
     assert.match(stdout, new RegExp(`^${turns.join('')}$`));
     assert.ok(withoutIds(chat).startsWith(before));
@@ -76,7 +76,7 @@ describe('filechat run', () => {
     );
     assert.match(chat, /c2\n> ⚠ .*no tool “nothing”/);
     assert.match(chat, /c3\n> ⚠ .*no server nobody/);
-    assert.match(chat, /c4\n```\n\{"city":"Paris"/);
+    assert.match(chat, /c4\n```json formatted\n\{\n {2}"city": "Paris"/);
   });
 
   for (const approval of [[], ['--approve', 'ask']]) {
@@ -85,7 +85,7 @@ describe('filechat run', () => {
         '# %% user\nDraw.\n\n```tool_call sample.photo\n{}\n```\n\n```tool_call sample.mixed\n```\n';
       const args = ['run', 'a.chat.md', ...SERVERS, ...approval];
       const { stderr, chat, cli } = await runChat(t, before, { code: 1, stdout: '' }, args);
-      assert.match(stderr, /consent.*--approve/);
+      assert.match(stderr, /permission.*--approve/);
       assert.equal(withoutIds(chat), before);
       assert.deepEqual(pendingTools(chat), ['photo', 'mixed']);
       assert.deepEqual(await listAssets(cli.path), []);
@@ -98,7 +98,7 @@ describe('filechat run', () => {
     const before = `# %% user\n\`\`\`tool_call sample.weather\n\`\`\`\n\`\`\`tool_call sample.order\n${order}\n\`\`\`\n`;
     const args = ['run', 'a.chat.md', ...SERVERS, '--approve', 'auto-readonly'];
     const { stderr, chat } = await runChat(t, before, { code: 1 }, args);
-    assert.match(stderr, /consent/);
+    assert.match(stderr, /permission/);
     assert.match(chat, /^# %% tool sample\.weather c1$/m);
     assert.deepEqual(pendingTools(chat), ['order']);
   });
@@ -110,7 +110,8 @@ describe('filechat run', () => {
       '# %% user\n\ttab, “quotes”, 👩‍💻, e\u0301, \u00a0\n```tool_call sample.weather\n{ "city":  "Rome" }\n```\nafter \\\n\n\n';
     const tail = '# %% user\n   \n';
     const { chat } = await runChat(t, head + asking + tail);
-    const result = '```\n{"city":"Rome","celsius":26.8,"humidityPercent":58,"conditions":"sunny"}\n```\n';
+    const weather = { city: 'Rome', celsius: 26.8, humidityPercent: 58, conditions: 'sunny' };
+    const result = `\`\`\`json formatted\n${JSON.stringify(weather, null, 2)}\n\`\`\`\n`;
     assert.equal(withoutIds(chat), `${head}${asking}# %% tool sample.weather c1\n${result}\n${tail}`);
   });
 

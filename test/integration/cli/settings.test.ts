@@ -46,9 +46,12 @@ describe('filechat --settings', () => {
       '{ "models": { "x": { "provider": "y" } } }',
       /"x".*"provider" must be one of/,
     ],
-    'text that is not JSON': ['{ "maxSteps": ', /s\.json could not be read: .*JSON/],
+    'text that is not JSON': ['{ "maxSteps": ', /^Could not read the settings in s\.json: .*JSON/],
     'a list': ['[]', /must be an object/],
-    'a file that is not there': [undefined, /s\.json could not be read: .*ENOENT/],
+    'a file that is not there': [
+      undefined,
+      /^Could not read the settings in s\.json: there is no such file\./,
+    ],
   };
   for (const [what, [file, ...named]] of Object.entries(wrong)) {
     it(`names ${what}, ends with 2, and writes nothing`, async (t) => {
@@ -78,16 +81,17 @@ describe('filechat --settings', () => {
     const cli = await createCliFolder(t);
     await cli.write('s.json', '{ "autoSave": false, "apps": false, "editorTools": ["*"] }');
     const call = ['call', 'sample.photo', '--chat', 'a.chat.md', '--settings', 's.json'];
+    const run = ['run', 'a.chat.md', '--settings', 's.json'];
     const lines: readonly (readonly [args: readonly string[], message: RegExp])[] = [
-      [['--timeout', '0'], /--timeout must be a number of at least 1\./],
-      [['--timeout', 'soon'], /--timeout must be a number/],
-      [['--images', 'some'], /--images must be auto, always or never\./],
-      [['--max-steps', '1.5'], /--max-steps must be a whole number of at least 1\./],
-      [['--approve', 'yes'], /--approve must be ask, auto-readonly or auto\./],
-      [[], /--servers mcp\.json is missing/],
+      [[...call, '--timeout', '0'], /--timeout must be a number of at least 1, not “0”\./],
+      [[...call, '--timeout', 'soon'], /--timeout must be a number/],
+      [[...run, '--images', 'some'], /--images must be auto, always or never, not “some”\./],
+      [[...run, '--max-steps', '1.5'], /--max-steps must be a whole number of at least 1, not “1\.5”\./],
+      [[...run, '--approve', 'yes'], /--approve must be ask, auto-readonly or auto, not “yes”\./],
+      [call, /^No servers are configured\. Add --servers FILE\./],
     ];
     for (const [args, message] of lines) {
-      assert.match(checkEnd(await cli.run(...call, ...args), { code: 2 }).stderr, message);
+      assert.match(checkEnd(await cli.run(...args), { code: 2 }).stderr, message);
     }
   });
 });
@@ -148,7 +152,7 @@ describe('options beside --settings', () => {
 
     await cli.write('b.chat.md', '# %% user\n```tool_call sample.photo\n```\n');
     const declined = await cli.run('run', 'b.chat.md', '--settings', 's.json', '--audit', 'other.jsonl');
-    assert.match(checkEnd(declined, { code: 1 }).stderr, /sample\.photo is switched off/);
+    assert.match(checkEnd(declined, { code: 1 }).stderr, /sample\.photo is turned off/);
     assert.match(await cli.read('other.jsonl'), /"outcome":"denied"/);
   });
 });

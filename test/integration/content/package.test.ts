@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -59,7 +60,7 @@ describe('the npm package', () => {
       [],
     );
     const programs = ['dist/cli.js', 'dist/assets-server.js', 'dist/content.js'];
-    const pages = ['README.md', 'docs/content.md', 'docs/results.md'];
+    const pages = ['README.md', ...globSync('docs/*.md', { cwd: repositoryPath('.') })];
     for (const path of [...pages, ...programs, 'dist/content/index.d.ts'])
       assert.ok(files.includes(path), path);
   });

@@ -8,7 +8,7 @@ import { zipSync } from 'fflate';
 import { drawChart } from '../../../samples/server/chart.ts';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { writeReport } from '../../../samples/server/report.ts';
-import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
+import { playArpeggio } from '../../../samples/server/tools/audio.ts';
 import * as content from '../../../src/content/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';

@@ -239,7 +239,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     const chat = '# %% user\nDraw.\n\n# %% assistant\n```tool_call sample.slow c1\n{}\n```\n';
     const folder = await createChatFolder(t, chat, (asked) => sendAll(asked, end()));
     const { stderr } = checkEnd(await folder.runChat('--approve', 'ask').ended, { code: 1 });
-    assert.match(stderr, /needs your consent/);
+    assert.match(stderr, /needs your permission/);
     assert.deepEqual([await folder.chat(), folder.server.asked.length], [chat, 0]);
   });
 });

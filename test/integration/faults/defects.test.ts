@@ -191,7 +191,8 @@ describe('the defects of chat.md', { timeout: 600_000 }, () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const model = createSdkModel(configFor('anthropic', url), { key: KEY });
     const { failure } = await runToFailure(model);
-    assert.equal(failure.retryable, true);
+    // Nothing listens on this machine, so that only the user can help.
+    assert.equal(failure.retryable, false);
   });
 
   it('chat.md defect 12: arguments keep their indentation and their last line end', async () => {

@@ -109,7 +109,10 @@ describe('a stream that ends in an unusual way', { concurrency: true }, () => {
     await cli.write('models.json', JSON.stringify({ models: { m: configFor('openai-compatible', url) } }));
     const { code, stderr } = await cli.run('run', 'a.chat.md', '--model', 'm', '--models', 'models.json');
     assert.deepEqual([code, count], [1, 3]);
-    assert.match(stderr, /was lost before the reply ended\. Gave up after 3 attempts\.\n$/);
+    assert.match(
+      stderr,
+      /was lost before the reply ended\. Gave up after 3 attempts\.\nRun again to continue\.\n$/,
+    );
     assert.match(await cli.read('a.chat.md'), interrupted);
   });
 });

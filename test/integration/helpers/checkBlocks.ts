@@ -11,8 +11,10 @@ import type { CalledAndSent, SentBlock } from './connect.ts';
  * and no others; the document contains no base64 and reads back.
  */
 export async function assertEveryBlockKept({ sent, result, markdown, folder }: CalledAndSent): Promise<void> {
-  const blockParts = result.parts.filter((part) => part.kind !== 'data');
+  const blockParts = result.parts.slice(0, sent.content.length);
   assert.equal(blockParts.length, sent.content.length);
+  // Structured content comes last.
+  assert.ok(result.parts.slice(blockParts.length).every(({ kind }) => kind === 'data'));
   assert.equal(result.isError, sent.isError === true);
   for (const [at, block] of sent.content.entries()) {
     const part = blockParts[at];
@@ -65,7 +67,8 @@ function assertSameWords(part: ResultPart | undefined, block: SentBlock): void {
   if (block.type === 'resource_link') {
     assert.ok(part?.kind === 'link');
     assert.deepEqual([part.uri, part.name], [block.uri, block.name]);
-  } else {
+  } else if (part?.kind === 'data') assert.equal(part.json, block.text);
+  else {
     assert.ok(part?.kind === 'text');
     assert.equal(part.text, block.text ?? block.resource?.text);
     assert.equal(part.source?.uri, block.resource?.uri);

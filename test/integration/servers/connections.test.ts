@@ -46,7 +46,7 @@ describe('listing tools', () => {
     assert.ok(tools.some(({ tool }) => tool === 'pid'));
     assert.deepEqual(await client.listTools('c'), {
       tools: [],
-      failures: [{ server: 'c', reason: 'There is no server c. Configured servers: a, b.' }],
+      failures: [{ server: 'c', reason: 'There is no server c. Configured servers: a, b.', isUnknown: true }],
       instructions: [],
       resourceServers: [],
     });
@@ -71,11 +71,11 @@ describe('listing tools', () => {
       },
     ]);
     assert.deepEqual(
-      logged.filter((line) => line.includes('left out')),
+      logged.filter((line) => line.includes('is ignored')),
       [
-        '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
-        '[a] Tool 2 of 5 is left out: it has no name.',
-        '[a] Tool 3 of 5 is left out: its name "two\\nlines" is too long or has invisible characters.',
+        '[a] Tool 1 of 5 is ignored: "bad" cannot be used, because its input schema is not an object.',
+        '[a] Tool 2 of 5 is ignored: it has no name.',
+        '[a] Tool 3 of 5 is ignored: its name "two\\nlines" is too long or has invisible characters.',
       ],
     );
   });
@@ -180,7 +180,10 @@ describe('failures name the problem and the remedy', () => {
 
   test('a process that never answers', async (t) => {
     const { call } = serve(t, { a: scripted('never starts') }, { timeoutMs: () => 300 });
-    assert.match(await message(call('a.x')), /Server a could not be started: there was no answer for 0\.3 s/);
+    assert.match(
+      await message(call('a.x')),
+      /Server a could not be started: there was no response for 0\.3 s/,
+    );
   });
 
   test('a crash ends the call with the last lines of stderr; the next use restarts the server', async (t) => {
@@ -243,7 +246,7 @@ describe('time', () => {
     t.mock.timers.tick(TIMEOUT_MS);
     await assert.rejects(
       held,
-      /Tool hold of server a failed: there was no answer for 60 s\. Raise filechat\.timeoutSeconds/,
+      /Tool hold of server a failed: there was no response for 60 s\. Raise filechat\.timeoutSeconds/,
     );
     assert.equal(await text('a.cancelled'), `[${id}]`);
   });

@@ -318,7 +318,10 @@ describe('server-everything with a user who declines, on the terminal', () => {
       shown.length = 0;
       assert.match(await show('trigger-url-elicitation', { url }), /User declined to open the URL/);
       assert.equal(shown.length, 1);
-      assert.match(shown[0] ?? '', /^The server everything wanted you to visit an address\. /);
+      assert.match(
+        shown[0] ?? '',
+        /^The server everything asked you to open an address, which was declined\. /,
+      );
     });
   }
 

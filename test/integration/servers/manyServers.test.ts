@@ -59,7 +59,7 @@ describe('of twenty servers', { concurrency: 1 }, () => {
     listening.dispose();
     assert.deepEqual(failures.map(({ server }) => server).sort(), ['deaf', 'flood', 'mute']);
     for (const { reason } of failures)
-      assert.match(reason, /could not be started: there was no answer for 2 s/);
+      assert.match(reason, /could not be started: there was no response for 2 s/);
     assert.deepEqual(new Set(tools.map(({ server }) => server)), new Set(HEALTHY));
   });
 });

@@ -185,7 +185,7 @@ describe('while the user answers a question', () => {
     t.mock.timers.tick(TIMEOUT_MS - 1);
     await client.callToolRaw(CALL);
     t.mock.timers.tick(1);
-    await assert.rejects(call, /there was no answer for 60 s/);
+    await assert.rejects(call, /there was no response for 60 s/);
   });
 });
 

@@ -135,7 +135,7 @@ describe('an address that does not work is explained', () => {
     });
     const { client } = serve(t, { web: http(url), old: { kind: 'sse', url, headers: {} } });
     const { failures } = await client.listTools();
-    assert.match(failures[0]?.reason ?? '', /answers, but not as an MCP server/);
+    assert.match(failures[0]?.reason ?? '', /responds, but not as an MCP server/);
     assert.equal(failures.length, 2);
   });
 });

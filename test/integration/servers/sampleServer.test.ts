@@ -26,7 +26,7 @@ const EXPECTED: readonly (readonly [
   ['chart', ['image image/png'], { title: 'T', values: [1, 2] }],
   ['photo', ['image image/jpeg']],
   ['animation', ['image image/gif']],
-  ['picture', ['image image/webp']],
+  ['badge', ['image image/webp']],
   ['tone', ['text', 'audio audio/wav'], { note: 'A4', seconds: 0.5 }],
   ['jingle', ['audio audio/mpeg']],
   ['report', ['resource application/pdf']],

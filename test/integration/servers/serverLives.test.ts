@@ -29,7 +29,7 @@ describe('a question of a server', () => {
     serving.timeoutMs = 300;
     await assert.rejects(
       call('all.trigger-long-running-operation'),
-      /there was no answer for 0\.3 s/,
+      /there was no response for 0\.3 s/,
       'no timer is paused for a cancelled question',
     );
   });

@@ -7,7 +7,7 @@ import { drawChart } from '../../../samples/server/chart.ts';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { readSampleFile } from '../../../samples/server/files.ts';
 import { writeReport } from '../../../samples/server/report.ts';
-import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
+import { playArpeggio } from '../../../samples/server/tools/audio.ts';
 import { argumentQuestions, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../src/mcp/schema/schema.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
@@ -120,7 +120,7 @@ describe('server-everything', () => {
     ['get-annotated-message', { messageType: 'debug', includeImage: true }, ['text', 'image .png']],
     ['get-annotated-message', { messageType: 'debug' }, ['text']],
     ['get-resource-links', { count: 4 }, ['text', 'link', 'link', 'link', 'link']],
-    ['get-structured-content', { location: 'Chicago' }, ['text']],
+    ['get-structured-content', { location: 'Chicago' }, ['data']],
   ];
   for (const [tool, args, parts] of sameEachTime) {
     it(`${tool} ${JSON.stringify(args)} is ${parts.join(', ')}, as another client receives it`, async () => {
@@ -133,7 +133,8 @@ describe('server-everything', () => {
   it('get-structured-content is not shown twice: its text and data are the same', async () => {
     const { sent, markdown } = await call('get-structured-content', { location: 'New York' });
     assert.ok(sent.structuredContent);
-    assert.equal(markdown, '```\n{"temperature":33,"conditions":"Cloudy","humidity":82}\n```');
+    const weather = { temperature: 33, conditions: 'Cloudy', humidity: 82 };
+    assert.equal(markdown, `\`\`\`json formatted\n${JSON.stringify(weather, null, 2)}\n\`\`\``);
   });
 
   it('get-resource-links keeps the target, type and description of each link', async () => {

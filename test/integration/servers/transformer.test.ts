@@ -50,7 +50,7 @@ async function call(tool: string, args: Readonly<Record<string, unknown>> = {}) 
 
 const LINK = '[Tool generated file 1](cmdassets/tool-file-20261116-093012-V1StGXR8-1.pdf)';
 const LEFT_OUT =
-  '> ⚠ Your transformer left out a file of the result of tableau.download_workbook. Here it is as the server sent it:';
+  '> ⚠ Your transformer omitted a file of the result of tableau.download_workbook. Here it is as the server sent it:';
 const PROBLEM = '> ⚠ Check filechat.results.fields for tableau.get_view_as_pdf.';
 
 describe('docs/results.md', () => {
@@ -64,7 +64,7 @@ describe('docs/results.md', () => {
   }
 
   it('its transformer leaves the results of other tools alone', async () => {
-    const [tool, expected] = ['list_workbooks', /"project":"Analytics"/];
+    const [tool, expected] = ['list_workbooks', /"project": "Analytics"/];
     settings = {};
     const plain = await call(tool);
     settings = { transform: await fromPage() };
@@ -94,7 +94,7 @@ describe('a transformer of a real result', () => {
     it(`that leaves the PDF out, or fails, loses nothing: ${as}`, async () => {
       settings = { transform: () => ({ summary: 'Downloaded' }) };
       const left = await call('download_workbook', { as });
-      const summary = '```\n{\n  "summary": "Downloaded"\n}\n```';
+      const summary = '```json\n{\n  "summary": "Downloaded"\n}\n```';
       assert.equal(left.shown, `${summary}\n\n${LEFT_OUT}\n\n${link}`);
       assert.deepEqual(left.saved, [PDF]);
 

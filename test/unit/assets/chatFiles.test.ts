@@ -24,7 +24,7 @@ import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { useTree } from '../catalog/tree.ts';
 
 const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.txt';
-const OUTSIDE = { message: /^it is outside of the folders that may be read/ };
+const OUTSIDE = { message: /^it is outside the folders that can be read/ };
 const message = (text: string) => ({ message: text });
 
 /** `outside/secret.txt`, and `work/` with `chats/` in it, where the chat and its `cmdassets/` are. */
@@ -142,26 +142,26 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
       await assert.rejects(findAsset(NAME), message('there is no such file'));
     });
 
-    it('a folder', () => assert.rejects(find('cmdassets'), message('it is not an ordinary file')));
+    it('a folder', () => assert.rejects(find('cmdassets'), message('it is not a regular file')));
 
     it('links that lead nowhere', needsSymlinks, async () => {
       symlinkSync('nowhere', here('dangling'));
       symlinkSync('loop', here('loop'));
       await assert.rejects(find('dangling'), message('there is no such file'));
-      await assert.rejects(find('loop'), message('it is a symbolic link that leads nowhere'));
+      await assert.rejects(find('loop'), message('it has too many symbolic links'));
     });
 
     it('devices and pipes, and does not wait for them', needsFifos, async () => {
       execFileSync('mkfifo', [here('pipe')]);
-      await assert.rejects(find('pipe'), message('it is not an ordinary file'));
-      await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), message('it is not an ordinary file'));
-      await assert.rejects(find('C:/x'), message('it is a path of Windows'));
+      await assert.rejects(find('pipe'), message('it is not a regular file'));
+      await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), message('it is not a regular file'));
+      await assert.rejects(find('C:/x'), message('it is a Windows path'));
     });
 
     if (process.getuid?.() !== 0) {
       it('a file without read permission', needsModes, async () => {
         chmodSync(here('a.csv'), 0);
-        await assert.rejects(find('a.csv'), message('it may not be read'));
+        await assert.rejects(find('a.csv'), message('permission was denied'));
       });
     }
 
@@ -184,7 +184,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
         async () => {
           const file = await find('a.csv');
           change();
-          await assert.rejects(file.read(), message(`it has changed since it was looked at. ${again}`));
+          await assert.rejects(file.read(), message(`it changed while it was being read. ${again}`));
         },
       );
     }
@@ -252,6 +252,16 @@ describe('a link', () => {
     assert.deepEqual(asked, [tree.at('outside/secret.txt')]);
   });
 
+  it('is no longer asked about when the run is stopped', async () => {
+    const stop = new AbortController();
+    const mayRead = async (_path: string, signal?: AbortSignal) => {
+      stop.abort();
+      return signal?.aborted === false;
+    };
+    const attachments = chatAttachments({ folder: chats, roots: [chats], mayRead });
+    await assert.rejects(attachments.find('../../outside/secret.txt', stop.signal), OUTSIDE);
+  });
+
   it('is not followed when the user declines', () =>
     assert.rejects(attached('../../outside/secret.txt', { mayRead: async () => false }), OUTSIDE));
 
@@ -262,7 +272,7 @@ describe('a link', () => {
       await assert.rejects(attached(target, { mayRead }), OUTSIDE);
   });
 
-  it('with NUL is refused', () => assert.rejects(attached('a\0b'), message('it holds a NUL character')));
+  it('with NUL is refused', () => assert.rejects(attached('a\0b'), message('it contains a NUL character')));
 
   it('to a file that is too large is refused', () =>
     assert.rejects(

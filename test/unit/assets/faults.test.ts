@@ -52,7 +52,7 @@ describe('a process that is killed in the middle of an asset', () => {
 describe('28: a folder that may not be written to', { skip: whyNoPermissions() }, () => {
   const someone = process.getuid?.() === 0 ? { uid: OTHER_USER } : {};
   const message =
-    'Could not save file 1 to cmdassets/: the folder may not be written to. Change its permissions and call the tool again.';
+    'Could not save file 1 to cmdassets/: permission to write to the folder was denied. Change it and call the tool again.';
 
   it('is reported, leaves nothing behind, and works once it is writable', async () => {
     chmodSync(chat.path, 0o755);

@@ -7,7 +7,7 @@ describe('a written path on Windows', () => {
     [undefined, 'a.png', 'a b/c.png', 'a\\b.png', 'C:\\a\\b.png', 'c:/a', '../a', '..\\a', './a', '.hidden'],
     [undefined, 'console.txt', 'sub\\nullable', 'com.txt', 'a.nul', ''],
     ['it has a drive without a folder', 'c:a.png', 'C:', 'c:..\\a'],
-    ['it holds a colon', 'a.txt:stream', 'C:\\a:b', 'ab::$DATA'],
+    ['it contains a colon', 'a.txt:stream', 'C:\\a:b', 'ab::$DATA'],
     ['a name in it ends with a dot or a space', 'a.', 'a ', 'a.\\b', 'a /b', '.../b', 'sub\\...\\b'],
     [
       'it names a device',
@@ -33,7 +33,7 @@ describe('a written path on Windows', () => {
 it('elsewhere, only a drive is a problem', () => {
   for (const written of ['a.', 'nul', 'ab:c', 'x/con', '//a/b'])
     assert.equal(writtenPathProblem(written, 'linux'), undefined);
-  assert.equal(writtenPathProblem('C:\\a', 'linux'), 'it is a path of Windows');
+  assert.equal(writtenPathProblem('C:\\a', 'linux'), 'it is a Windows path');
 });
 
 it('shares and devices of Windows are remote', () => {

@@ -43,8 +43,8 @@ const READ: readonly [line: string, expected: object][] = [
 ];
 
 const REFUSED: readonly [line: string, reason: RegExp][] = [
-  ['', /which folders/],
-  ['--read-only', /which folders/],
+  ['', /^No folder was given/],
+  ['--read-only', /^No folder was given/],
   ['--what notes', /--what/],
   ['--http 70000 notes', /not a valid port/],
   ['--http=x notes', /not a valid port/],

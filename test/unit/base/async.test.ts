@@ -131,6 +131,27 @@ describe('the delay after failures', () => {
 });
 
 describe('a use of a failed server', () => {
+  test('that could not be started twice is refused until the user starts it', () => {
+    const backoff = new Backoff();
+    const failStart = () => backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    failStart();
+    assert.equal(backoff.refusal(0), undefined);
+    failStart();
+    const refusal =
+      /^it could not be started 2 times in a row\. .*“Filechat: Restart Server”\. Last error: no such command$/;
+    assert.match(backoff.refusal(1e12) ?? '', refusal);
+    backoff.reset();
+    assert.equal(backoff.refusal(0), undefined);
+  });
+
+  test('that had been started in between is only delayed', () => {
+    const backoff = new Backoff();
+    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    fail(backoff, 0);
+    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    assert.equal(backoff.refusal(60_000), undefined);
+  });
+
   test('that is too early is refused with the time, the reason and the remedy', () => {
     const backoff = new Backoff();
     fail(backoff, 0);

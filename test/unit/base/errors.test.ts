@@ -10,10 +10,10 @@ describe('a failed file operation', () => {
     ['ENOTDIR', 'there is no such file', 'the folder of the chat does not exist'],
     [
       'EPERM',
-      'it may not be read',
-      'the folder may not be written to. Change its permissions and call the tool again',
+      'permission was denied',
+      'permission to write to the folder was denied. Change it and call the tool again',
     ],
-    ['EISDIR', 'it is not an ordinary file', undefined],
+    ['EISDIR', 'it is not a regular file', undefined],
     ['ENOSPC', undefined, 'the disk is full. Free some space and call the tool again'],
     ['EROFS', undefined, 'the disk is read-only'],
     ['EIO', undefined, undefined],

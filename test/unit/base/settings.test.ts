@@ -7,17 +7,11 @@ import {
   type SettingName,
   settingValues,
 } from '../../../src/base/settings.ts';
-import { readManifest } from '../../kit/manifest.ts';
+import { readSettingSchemas } from '../../kit/manifest.ts';
 
 describe('the settings', () => {
   it('have the types, defaults and ranges that package.json declares', () => {
-    const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.assign(
-      {},
-      ...[readManifest().contributes.configuration]
-        .flat()
-        .map(({ properties }: { readonly properties: object }) => properties),
-    );
-    const picked = Object.entries(declared).map(([name, schema]) => [
+    const picked = Object.entries(readSettingSchemas()).map(([name, schema]) => [
       name.replace('filechat.', ''),
       Object.fromEntries(
         ['type', 'default', 'minimum', 'maximum', 'enum'].flatMap((key) =>
@@ -94,7 +88,7 @@ describe('an object of settings', () => {
     [{ disabledTools: [1] }, /^The setting “disabledTools” must be a list of strings\.$/],
     [{ mcpServers: [] }, /^The setting “mcpServers” must be an object\.$/],
     [{ results: { transformer: {} } }, /^The setting “results\.transformer” must be a string\.$/],
-    [{ apps: true, 'filechat.apps': false }, /^The setting “filechat\.apps” is there twice/],
+    [{ apps: true, 'filechat.apps': false }, /^The setting “filechat\.apps” is set twice/],
   ];
   for (const [json, problem] of refused) {
     it(`${JSON.stringify(json)} has one problem, which names the setting`, () => {

@@ -123,7 +123,9 @@ describe('the list', () => {
     for (const file of [...bad, 'fine.chat.md']) tree.write(file);
     const { entries, notes } = await snapshot();
     assert.equal(entries.length, 1);
-    assert.deepEqual(notes, [`${bad.length} chats are not listed, because no address can hold the name.`]);
+    assert.deepEqual(notes, [
+      `${bad.length} chats are not listed, because the name does not fit into an address.`,
+    ]);
   });
 });
 
@@ -252,9 +254,9 @@ describe('limits', () => {
     }
     for (const [limit, entryCount, ...expected] of [
       [{}, 15],
-      [{ chats: 3 }, 8, 'There are more than 3 chats; the rest is left out.'],
-      [{ assets: 2 }, 12, 'There are more than 2 assets; the rest is left out.'],
-      [{ folders: 3 }, 11, 'There are more than 3 folders; the rest is left out.'],
+      [{ chats: 3 }, 8, 'There are more than 3 chats; the rest is not listed.'],
+      [{ assets: 2 }, 12, 'There are more than 2 assets; the rest is not listed.'],
+      [{ folders: 3 }, 11, 'There are more than 3 folders; the rest is not listed.'],
     ] as const) {
       const limits = { ...LIMITS, ...limit };
       const { entries, notes } = await new Catalog({ folders: [tree.path], limits }).snapshot();
@@ -314,7 +316,7 @@ describe('a folder that cannot be read', () => {
       const catalog = catalogOf(tree.path);
       const { notes, ...list } = await asOtherUser(() => catalog.snapshot());
       assert.deepEqual(urisOf(list), ['open/a.chat.md']);
-      assert.deepEqual(notes, ['shut cannot be read: it may not be read.']);
+      assert.deepEqual(notes, ['shut cannot be read: permission was denied.']);
     } finally {
       chmodSync(tree.at('shut'), 0o700);
     }

@@ -16,6 +16,7 @@ import {
   readAddress,
   readingCost,
 } from '../../../src/catalog/entry.ts';
+import { anySign } from '../../kit/anySign.ts';
 
 const ASSET = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
@@ -63,9 +64,9 @@ describe('an address', () => {
 
 const chats = fc
   .tuple(
-    fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), { maxLength: 4 }),
+    fc.array(fc.string({ unit: anySign, minLength: 1, maxLength: 12 }), { maxLength: 4 }),
     fc.oneof(
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).map((name) => `${name}.chat.md`),
+      fc.string({ unit: anySign, minLength: 1, maxLength: 20 }).map((name) => `${name}.chat.md`),
       fc.constant('cmdassets'),
     ),
   )
@@ -210,7 +211,7 @@ describe('refused, with a reason', () => {
       .map(([each, end]) => `filechat://${each.join('')}${end}`);
     let accepted = 0;
     fc.assert(
-      fc.property(fc.oneof({ weight: 9, arbitrary: hostile }, fc.string({ unit: 'binary' })), (uri) => {
+      fc.property(fc.oneof({ weight: 9, arbitrary: hostile }, fc.string({ unit: anySign })), (uri) => {
         const read = readAddress(uri);
         if (!read.ok) return assert.ok(read.reason.length > 0);
         accepted += 1;

@@ -192,7 +192,7 @@ describe('pages', () => {
     nextCursor.slice(0, -5),
   ]) {
     it(`of an invalid cursor are refused: ${cursor.slice(0, 20)}`, () =>
-      refused({ cursor }, /^cursor is not one that list_assets gave/));
+      refused({ cursor }, /^cursor is not a nextCursor of list_assets/));
   }
 
   it('never fail otherwise for any cursor', () => {

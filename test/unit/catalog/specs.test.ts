@@ -20,6 +20,7 @@ import {
 } from '../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../src/catalog/windows.ts';
 import { tokensAtMost } from '../../../src/result/modelView.ts';
+import { anySign } from '../../kit/anySign.ts';
 
 const ASSET: AssetEntry = {
   kind: 'asset',
@@ -81,7 +82,7 @@ describe('the arguments of a tool', () => {
     ['read_asset', { uri: 'a', start: 2 ** 60 }, /start must be a whole number/],
     ['read_asset', { uri: 'a', maxBytes: 5_000_000 }, /maxBytes must be a whole number from 1 to 4194304/],
     ['read_asset', { uri: 'a', as: 'hex' }, /as must be one of auto, image, audio, resource, bytes, text/],
-    ['search_chats', { query: '' }, /query must hold a word/],
+    ['search_chats', { query: '' }, /query must contain a word/],
     ['search_chats', { query: 'x'.repeat(1001) }, /query must have at most 1000 characters/],
     ['search_chats', { query: 'a', limit: 101 }, /limit must be a whole number from 1 to 100/],
     ...[-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY].flatMap((value) => [
@@ -127,7 +128,7 @@ describe('the arguments of a tool', () => {
     const { read_asset } = BUILT_IN_SPECS;
     assert.equal(readArguments(read_asset, { uri: 'a' }).maxBytes, 8192);
     assert.throws(() => readArguments(read_asset, { uri: 'a', maxBytes: 32_769 }), /from 1 to 32768/);
-    assert.match(read_asset.description, /8192 if left out/);
+    assert.match(read_asset.description, /default 8192/);
   });
 
   it('have a schema that every provider accepts', () => {
@@ -211,7 +212,7 @@ describe('the answers of tools', () => {
     assert.equal(listText(listOutput({ assets: [], total: 0, notes: [] })), 'No matching assets.');
     assert.equal(
       readText(readOutput(ASSET, WINDOW)),
-      'Bytes 10 to 29 of quarterly.pdf (text/csv, 100 bytes). There is more: read on with start 30.',
+      'Bytes 10 to 29 of quarterly.pdf (text/csv, 100 bytes). There is more: continue with start 30.',
     );
     const { nextStart: _next, ...last } = WINDOW;
     const at = (start: number, byteCount: number) =>
@@ -237,7 +238,7 @@ describe('the answers of tools', () => {
   });
 
   it('have one line of at most 60 tokens for an asset, with the reference whole', () => {
-    const anyWords = fc.string({ unit: 'binary', maxLength: 80 });
+    const anyWords = fc.string({ unit: anySign, maxLength: 80 });
     fc.assert(
       fc.property(anyWords, anyWords, anyWords, fc.nat(2 ** 40), (name, tool, chat, size) => {
         const mimeType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

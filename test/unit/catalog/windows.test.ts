@@ -233,7 +233,7 @@ describe('a file that changes', () => {
       /^filechat:\/\/a\.chat\.md\/tool-.* cannot be read: there is no such file/,
     );
     mkdirSync(entry.path);
-    await refused(entry, { maxBytes: 9 }, /cannot be read: it is not an ordinary file/);
+    await refused(entry, { maxBytes: 9 }, /cannot be read: it is not a regular file/);
   });
 });
 

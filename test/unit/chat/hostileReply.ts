@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anySign } from '../../kit/anySign.ts';
 
 /**
  * Random text made of markers, fences, Filechat's own syntax, HTML, images, code spans, containers and white
@@ -35,7 +36,7 @@ export const hostileReply: fc.Arbitrary<string> = fc
         ),
       },
       { weight: 3, arbitrary: fc.string({ unit: 'grapheme', maxLength: 4 }) },
-      { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) },
+      { weight: 1, arbitrary: fc.string({ unit: anySign, maxLength: 4 }) },
     ),
     { maxLength: 30 },
   )

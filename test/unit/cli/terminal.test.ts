@@ -82,7 +82,7 @@ describe('a form on the terminal', () => {
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'cancel' });
     assert.match(
       shown[0] ?? '',
-      /^The server shop asks:\n {2}\| Who are you\?\n {2}\| The server bank asks:\nEnter/,
+      /^The server shop asks:\n {2}\| Who are you\?\n {2}\| The server bank asks:\nPress Enter/,
     );
   });
 
@@ -125,7 +125,7 @@ describe('an address on the terminal', () => {
     });
     assert.equal(
       shown[0],
-      'The server shop wants you to visit pay.test:\n  | Pay here.\nOpen this yourself: https://pay.test/x?y=1',
+      'The server shop asks you to open a page on pay.test:\n  | Pay here.\nOpen this address in a browser: https://pay.test/x?y=1',
     );
   });
 
@@ -149,9 +149,12 @@ describe('a sampling request on the terminal', () => {
     assert.deepEqual(answer?.parts, [{ kind: 'text', text: 'blue' }]);
     assert.match(
       shown[0] ?? '',
-      /^The server shop wants to ask your model m1:\n(?: {2}\| .*\n)*? {2}\| Which colour\?/,
+      /^The server shop requests a completion from your model m1\. Send this\?\n(?: {2}\| .*\n)*? {2}\| Which colour\?/,
     );
-    assert.match(shown[2] ?? '', /^Send this answer to the server shop\?\n[\s\S]* {2}\| blue$/);
+    assert.match(
+      shown[2] ?? '',
+      /^The reply of the model\. Send it to the server shop\?\n[\s\S]* {2}\| blue$/,
+    );
   });
 
   for (const answers of [['n'], [''], [undefined], ['y', 'n']]) {
@@ -227,14 +230,14 @@ describe('a question about a call', () => {
     await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
     assert.match(
       asked,
-      /^Call shop\.buy with\n\{\n {2}"item": "cake"\n\}\nand give it these files:\n {2}a\.pdf\n\[y\]es/,
+      /^Allow the call of shop\.buy\? Its arguments:\n\{\n {2}"item": "cake"\n\}\nIt gets these files:\n {2}a\.pdf\n\[y\]es/,
     );
   });
 
   test('that is closed without an answer fails with a clear message', async () => {
     const consent = terminalConsent('ask', { ask: async () => undefined, signal });
     await assert.rejects(consent.mayCall(call, tool), {
-      message: 'The question was closed without an answer. The call is still pending in the chat.',
+      message: 'The question was not answered. The call is still pending in the chat.',
     });
   });
 

@@ -107,7 +107,7 @@ describe('the audit of calls', () => {
       'denied',
     ],
     'a question that is closed is cancelled': [{ consent: () => ({ kind: 'cancel' }) }, 'cancelled'],
-    'a call that the user edits first is cancelled': [{ consent: () => ({ kind: 'edit' }) }, 'cancelled'],
+    'a question that is withdrawn is cancelled': [{ consent: () => ({ kind: 'withdraw' }) }, 'cancelled'],
     'a tool that is switched off is denied': [{ isSwitchedOff: () => true }, 'denied'],
     'a tool that is for apps only is denied': [{ toolInfo: { forAppsOnly: true } }, 'denied'],
     'a tool that does not exist is an error': [{}, 'error', 'nope'],
@@ -149,6 +149,6 @@ describe('related to the audit', () => {
 
   it('the refusal of a disabled tool names the setting', async () => {
     const { text } = await run({ isSwitchedOff: ({ tool }) => tool === 'read' });
-    assert.match(text, /The tool a\.read is switched off\. The setting filechat\.disabledTools/);
+    assert.match(text, /The tool a\.read is turned off in the setting filechat\.disabledTools/);
   });
 });

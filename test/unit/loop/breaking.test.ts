@@ -141,7 +141,7 @@ describe('a correction below a stopped reply', () => {
     assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
     return stage;
   };
-  const STOPPED = '> ⚠ The call was stopped before it answered.';
+  const STOPPED = '> ⚠ The call was stopped before its result arrived.';
 
   it('is sent after a stop in a tool call, and no call runs again', async () => {
     const { document, listener, model, called } = await stopInTool([says('Sorry.')]);
@@ -150,7 +150,7 @@ describe('a correction below a stopped reply', () => {
     document.type((before) => `${before}Only read.\n`);
     assert.deepEqual(await listener.run(), OK);
     assert.deepEqual(idsOf(called), ['c1']);
-    assert.match(sent(model), /stopped before it answered[\s\S]*There is no result[\s\S]*Only read\./);
+    assert.match(sent(model), /stopped before its result arrived[\s\S]*There is no result[\s\S]*Only read\./);
   });
 
   it('is optional: without one, only the pending calls run', async () => {

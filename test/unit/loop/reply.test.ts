@@ -51,6 +51,39 @@ describe('a reply', () => {
     );
   });
 
+  const FOLDED = '<details><summary>Reasoning</summary>\n\n````reasoning\nHm.\n````\n\n</details>';
+
+  for (const eol of ['\n', '\r\n']) {
+    it(`is folded where it turns out to be reasoning (${JSON.stringify(eol)})`, async () => {
+      const answer = meanwhile(
+        'Hm.',
+        () => {},
+        () => [text('</think>Yes.'), finish()],
+      );
+      const { after } = await play(HI.replaceAll('\n', eol), [answer]);
+      assert.equal(after, `${HI}${TURN(`${FOLDED}\n\nYes.`)}${NEXT}`.replaceAll('\n', eol));
+    });
+  }
+
+  it('that breaks off in a tag keeps what arrived', async () => {
+    const broken = () => [text('<'), text('thi')];
+    const { after } = await play(HI, [broken]);
+    assert.equal(after, `${HI}${TURN('⟦U+003C⟧thi\n<!-- filechat:interrupted connection lost -->')}${NEXT}`);
+    const { after: reasoning } = await play(HI, [() => [text('<think>Hm.</thi')]]);
+    assert.match(reasoning, /````reasoning\nHm\.<\/thi\n````\n\n<\/details>\n<!-- filechat:interrupted/);
+  });
+
+  it('stays where the user has changed it, although it turns out to be reasoning', async () => {
+    const { after } = await play(HI, [
+      meanwhile(
+        'Hm.',
+        (document) => document.type((now) => now.replace('Hm.', 'Hmm.')),
+        () => [text('</think>Yes.'), finish()],
+      ),
+    ]);
+    assert.equal(after, `${HI}${TURN('Hmm.\n\nYes.')}${NEXT}`);
+  });
+
   const failures: Record<string, [answer: Answer, error: string]> = {
     'that is empty is reported': [says(), 'The model sent an empty reply.'],
     'of a model that fails before the first word is reported': [
@@ -65,6 +98,18 @@ describe('a reply', () => {
       assert.deepEqual([after, document.edits, model.asked.length], [HI, 0, 1]);
     });
   }
+
+  it('whose model has no key says so, and how it failed', async () => {
+    const kind = { kind: 'key', host: 'api.example', reason: 'No key' } as const;
+    const refused = failure({ retryable: false, failure: kind }, 'No key');
+    const { outcome } = await play(HI, [breaksOff([], refused)]);
+    assert.deepEqual(outcome, {
+      ok: false,
+      error: 'The key was not accepted for api.example: No key.',
+      failure: kind,
+      assets: [],
+    });
+  });
 
   it('that reaches the token limit is marked and can be resumed', async () => {
     const { outcome, after } = await play(HI, [() => [text('One two'), finish('length')]]);
@@ -164,10 +209,10 @@ describe('typing during a run', () => {
     assert.deepEqual(roles(after), ['user', 'tool', 'user']);
   });
 
-  it('a call from the palette that the user edits first is written but not run', async () => {
-    const { document, listener, called } = scene(HI, [], { consent: () => ({ kind: 'edit' }) });
+  it('a call from the palette whose question is withdrawn stays pending', async () => {
+    const { document, listener, called } = scene(HI, [], { consent: () => ({ kind: 'withdraw' }) });
     const outcome = await listener.callTool({ server: 'a', tool: 'write', arguments: { n: 1 } });
-    assert.deepEqual([outcome.ok, outcome.cancelled, outcome.edit], [false, true, 'c1']);
+    assert.deepEqual([outcome.ok, outcome.cancelled, outcome.untouched], [false, true, true]);
     assert.equal(called.length, 0);
     assert.equal(document.text(), `${HI}\n${CALL('write', 'c1', '{"n": 1}')}`);
     assert.equal(nextAction(document.text()).kind, 'runTools');

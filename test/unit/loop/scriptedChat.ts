@@ -110,7 +110,7 @@ export const makes =
   () => [...calls, finish('calls')];
 
 export function failure(
-  more: Partial<Pick<ModelFailure, 'retryable' | 'retryAfterMs' | 'status'>> = {},
+  more: Partial<Pick<ModelFailure, 'retryable' | 'retryAfterMs' | 'status' | 'failure'>> = {},
   message = 'The model is overloaded.',
 ): ModelFailure {
   const error = new Error(message);
@@ -198,7 +198,9 @@ export const result = (words: string): ToolResult => ({
 
 export interface SceneOptions
   extends Pick<ListenerDeps, 'mayContinue' | 'onReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat'> {
-  readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer;
+  readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer | Promise<ConsentAnswer>;
+  /** Whether all calls of a turn are asked about at once. */
+  readonly asksTogether?: boolean;
   /** By default a tool returns its arguments. The tool `fail` always fails. */
   readonly callTool?: (
     call: ToolCall,
@@ -215,7 +217,16 @@ export interface SceneOptions
 export function scene(
   text: string,
   answers: readonly Answer[],
-  { consent, callTool, toolInfo, maxSteps, reviewResults, model: other, ...deps }: SceneOptions = {},
+  {
+    consent,
+    asksTogether = false,
+    callTool,
+    toolInfo,
+    maxSteps,
+    reviewResults,
+    model: other,
+    ...deps
+  }: SceneOptions = {},
 ) {
   const document = new MemoryDocument(text);
   const model = new ScriptedModel(document, answers);
@@ -243,6 +254,7 @@ export function scene(
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
     consent: {
+      asksTogether,
       mayCall: async (made, _tool, about = {}) => {
         abouts.push(about);
         return consent?.(made, about) ?? { kind: 'allow' };

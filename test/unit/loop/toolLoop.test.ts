@@ -65,10 +65,32 @@ describe('tool calls of the model', () => {
     );
   });
 
+  it('are repaired before the user is asked, and the chat and the model see what was sent', async () => {
+    const asked: unknown[] = [];
+    const inputSchema = { type: 'object', properties: { n: { type: 'integer' } } };
+    const { after, called, model } = await play(
+      HI,
+      [makes(call('functions.read', '{"n": "1",}')), says('OK.')],
+      {
+        toolInfo: { inputSchema },
+        consent: (made) => {
+          asked.push(made.arguments);
+          return { kind: 'allow' };
+        },
+      },
+    );
+    assert.deepEqual([asked, called.map((each) => each.arguments)], [[{ n: 1 }], [{ n: 1 }]]);
+    assert.match(
+      after,
+      /```tool_call a\.read c1\n\{"n": 1\}\n```\n<!-- filechat:repaired comments or trailing commas were removed; n: a string became a number -->\n\n# %% tool a\.read c1\n/,
+    );
+    assert.match(secondRequest(model), /call c1 a__read \{"n":1\}/);
+  });
+
   const told: Record<string, [calls: readonly ModelEvent[], sees: RegExp, called: number]> = {
     'a tool that does not exist': [
       [call('a__nope')],
-      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
+      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\. The tools of this chat: a__fail, a__look/,
       0,
     ],
     'a tool with an invalid name': [
@@ -131,11 +153,11 @@ describe('tool calls of the model', () => {
     assert.equal(nextAction(after).kind, 'runTools');
   });
 
-  it('a call that the user edits first stays pending in the chat', async () => {
+  it('a call whose question is withdrawn stays pending, and the chat is left as it is', async () => {
     const { outcome, after, called } = await play(HI, [makes(call('a__write'))], {
-      consent: () => ({ kind: 'edit' }),
+      consent: () => ({ kind: 'withdraw' }),
     });
-    assert.deepEqual([outcome.ok, outcome.cancelled, outcome.edit], [false, true, 'c1']);
+    assert.deepEqual([outcome.ok, outcome.cancelled, outcome.untouched], [false, true, true]);
     assert.equal(called.length, 0);
     assert.equal(after, `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
   });
@@ -219,10 +241,10 @@ describe('a run of many steps', () => {
 });
 
 describe('the outcome of a run with several results', () => {
-  it('is the user’s “Edit” rather than the failure of the call before', async () => {
+  it('is the withdrawn question rather than the failure of the call before', async () => {
     const { outcome } = await play(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
-      consent: ({ tool }) => (tool === 'write' ? { kind: 'edit' } : { kind: 'allow' }),
+      consent: ({ tool }) => (tool === 'write' ? { kind: 'withdraw' } : { kind: 'allow' }),
     });
-    assert.equal(outcome.edit, 'c2');
+    assert.equal(outcome.untouched, true);
   });
 });

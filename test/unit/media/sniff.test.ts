@@ -49,7 +49,13 @@ describe('the type of some bytes', () => {
       'image/png',
       'image svg',
     ],
-    'SVG elsewhere is a file': [text('<svg onload="x"/>'), 'file', 'image/svg+xml', 'file svg'],
+    'SVG that is declared as such is an image': [
+      text('<svg onload="x"/>'),
+      'file',
+      'image/svg+xml; charset=utf-8',
+      'image svg',
+    ],
+    'SVG that is declared as something else is a file': [text('<svg>'), 'file', 'text/plain', 'file svg'],
     'a page that claims to be an image is just bytes': [
       text('<!DOCTYPE html><script>'),
       'image',

@@ -53,7 +53,7 @@ describe('every block is kept', () => {
     ],
     'without a media type it stays a problem': [
       { content: [{ type: 'odd', data: PDF }] },
-      '> ⚠ Block 1 of the result has a type that Filechat does not know: “odd”.',
+      '> ⚠ Block 1 of the result has an unknown type: “odd”.',
     ],
     'SVG in an image block is an image': [
       { content: [{ type: 'image', data: SVG, mimeType: 'image/svg+xml' }] },
@@ -65,7 +65,7 @@ describe('every block is kept', () => {
     ],
     'a name beside base64 in JSON text': [
       { content: [{ type: 'text', text: JSON.stringify([{ a: 1 }, { name: 'Sales', content: PDF }]) }] },
-      `\`\`\`\n${JSON.stringify([{ a: 1 }, { name: 'Sales', content: '(application/pdf, 369 bytes, saved as file 1)' }], null, 2)}\n\`\`\`\n\n${FILE(': Sales')}`,
+      `\`\`\`json formatted\n${JSON.stringify([{ a: 1 }, { name: 'Sales', content: '(application/pdf, 369 bytes, saved as file 1)' }], null, 2)}\n\`\`\`\n\n${FILE(': Sales')}`,
     ],
     'a name beside base64 in structured content': [
       {
@@ -77,7 +77,7 @@ describe('every block is kept', () => {
     ],
     'a name beside a field of results.fields': [
       { content: [{ type: 'text', text: JSON.stringify({ filename: 'x.log', body: base64('hi') }) }] },
-      `\`\`\`\n{\n  "filename": "x.log",\n  "body": "file x.log"\n}\n\`\`\`\n\n${FILE(': x.log', 'txt')}`,
+      `\`\`\`json formatted\n{\n  "filename": "x.log",\n  "body": "file x.log"\n}\n\`\`\`\n\n${FILE(': x.log', 'txt')}`,
       { fields: [{ path: 'body', type: 'txt', summary: '{kind} {name}' }] },
     ],
     'embedded source code has its language': [

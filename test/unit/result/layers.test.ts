@@ -42,17 +42,17 @@ describe('embedded bytes', () => {
     ],
     'bytes in JSON leave words, and the JSON is laid out': [
       { content: [text(JSON.stringify({ title: 'kept', deep: [{ picture: PNG }] }))] },
-      `\`\`\`\n{\n  "title": "kept",\n  "deep": [\n    {\n      "picture": "(image/png, 357 bytes, saved as image 1)"\n    }\n  ]\n}\n\`\`\`\n\n${IMAGE()}`,
+      `\`\`\`json formatted\n{\n  "title": "kept",\n  "deep": [\n    {\n      "picture": "(image/png, 357 bytes, saved as image 1)"\n    }\n  ]\n}\n\`\`\`\n\n${IMAGE()}`,
     ],
     'JSON that would change by that is left as it is': [
       { content: [text(`{"id": 12345678901234567890, "p": "${PNG}"}`)] },
-      `\`\`\`\n{"id": 12345678901234567890, "p": "(image/png, 357 bytes, saved as image 1)"}\n\`\`\`\n\n${IMAGE()}`,
+      `\`\`\`json\n{"id": 12345678901234567890, "p": "(image/png, 357 bytes, saved as image 1)"}\n\`\`\`\n\n${IMAGE()}`,
     ],
     'an embedded text that is base64 has the name of its resource': [
       { content: [{ type: 'resource', resource: { uri: 'x://a/report.pdf', text: PDF } }] },
       FILE('pdf', 1, 'report.pdf'),
     ],
-    'an SVG in a data: URL is not an image': [
+    'an SVG in a data: URL is an image': [
       {
         content: [
           text(
@@ -60,7 +60,7 @@ describe('embedded bytes', () => {
           ),
         ],
       },
-      `A [file 1 “x”: see below]\n\n${FILE('svg')}`,
+      'A [image 1 “x”: see below]\n\n![Tool generated image 1](cmdassets/tool-image-1.svg)',
     ],
     'a page keeps its images, as a file': [
       {
@@ -87,7 +87,7 @@ describe('embedded bytes', () => {
     ],
     'structured content that repeats a JSON text with bytes is left out': [
       { content: [text(JSON.stringify({ p: PNG }))], structuredContent: { p: PNG } },
-      `\`\`\`\n{\n  "p": "(image/png, 357 bytes, saved as image 1)"\n}\n\`\`\`\n\n${IMAGE()}`,
+      `\`\`\`json formatted\n{\n  "p": "(image/png, 357 bytes, saved as image 1)"\n}\n\`\`\`\n\n${IMAGE()}`,
     ],
     'structured content that repeats the blocks is left out': [
       { content: [image(PNG)], structuredContent: { content: [image(PNG)] } },
@@ -103,12 +103,12 @@ describe('embedded bytes', () => {
     ],
     'a field of the settings needs no signature': [
       { content: [text('{"pdf_data": "AAECAw==", "view_name": "Revenue"}')] },
-      `\`\`\`\n{"pdf_data": "View 'Revenue', 4 bytes", "view_name": "Revenue"}\n\`\`\`\n\n${FILE('pdf')}`,
+      `\`\`\`json\n{"pdf_data": "View 'Revenue', 4 bytes", "view_name": "Revenue"}\n\`\`\`\n\n${FILE('pdf')}`,
       { fields: [{ path: 'pdf_data', type: 'pdf', summary: 'View "{view_name}", {size}' }] },
     ],
     'a summary has the names of the saved file and of the fields beside it': [
       { content: [text('{"pdf": "AAECAw==", "filename": "Sales Report.pdf", "size": 7, "final": true}')] },
-      `\`\`\`\n{"pdf": "Downloaded PDF 'Sales Report.pdf' (4 bytes). Reference: asset:tool-file-1.pdf, 4 bytes, true", "filename": "Sales Report.pdf", "size": 7, "final": true}\n\`\`\`\n\n${FILE('pdf', 1, 'Sales Report.pdf')}`,
+      `\`\`\`json\n{"pdf": "Downloaded PDF 'Sales Report.pdf' (4 bytes). Reference: asset:tool-file-1.pdf, 4 bytes, true", "filename": "Sales Report.pdf", "size": 7, "final": true}\n\`\`\`\n\n${FILE('pdf', 1, 'Sales Report.pdf')}`,
       {
         fields: [
           {
@@ -127,7 +127,7 @@ describe('embedded bytes', () => {
     ],
     'an unknown name in a summary stays as it is, and is reported once': [
       { content: [text('{"a": "AAECAw=="}'), text('{"a": "AAECAw=="}')] },
-      `\`\`\`\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv')}\n\n\`\`\`\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv', 2)}\n\n> ⚠ Check filechat.results.fields for s.t. The summary names {page}, which is neither a field beside the bytes nor one of {kind}, {name}, {filename}, {type}, {content_type}, {size}, {size_human}, {ref}, {artifact_id}.`,
+      `\`\`\`json\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv')}\n\n\`\`\`json\n{"a": "Page {page}"}\n\`\`\`\n\n${FILE('csv', 2)}\n\n> ⚠ Check filechat.results.fields for s.t. The summary names {page}, which is neither a field beside the bytes nor one of {kind}, {name}, {filename}, {type}, {content_type}, {size}, {size_human}, {ref}, {artifact_id}.`,
       { fields: [{ path: 'a', type: 'csv', summary: 'Page {page}' }], tool: { server: 's', tool: 't' } },
     ],
     'a path that is not supported is reported': [
@@ -142,7 +142,7 @@ describe('embedded bytes', () => {
     ],
     'a field that is not base64 stays': [
       { content: [text('{"a":"not found"}')] },
-      '```\n{"a":"not found"}\n```',
+      '```json formatted\n{\n  "a": "not found"\n}\n```',
       { fields: [{ path: 'a' }] },
     ],
     'the transformer comes first': [
@@ -198,7 +198,7 @@ describe('embedded bytes', () => {
           const { parts } = await processMixedToolResult({ content: [text(json)] }, new MemoryAssets(), {
             limits,
           });
-          assert.deepEqual(parts, [{ kind: 'text', text: json }]);
+          assert.deepEqual(parts, [{ kind: 'data', json }]);
         },
       ),
     );

@@ -86,9 +86,25 @@ describe('a result in the document', () => {
       result({ ...text('a'), audience: 'user' }, { ...file, audience: 'user' }, text('b')),
       '<!-- for the user only -->\n\na\n\n<!-- for the user only -->\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)\n\nb',
     ],
-    'JSON beside an asset is in a fence': [
-      result(text('{"a": 1}'), file),
-      '```\n{"a": 1}\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    'what looks like JSON beside an asset is in a fence': [
+      result(text('{"a": 1'), file),
+      '```\n{"a": 1\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'JSON without white space is laid out': [
+      result({ kind: 'data', json: '{"a":[1,{}]}' }),
+      '```json formatted\n{\n  "a": [\n    1,\n    {}\n  ]\n}\n```',
+    ],
+    'JSON that would change by that stays as it is': [
+      result(
+        { kind: 'data', json: '{"a":1.0}' },
+        { kind: 'data', json: '{"a": 1}' },
+        { kind: 'data', json: '[]' },
+      ),
+      '```json\n{"a":1.0}\n```\n\n```json\n{"a": 1}\n```\n\n```json\n[]\n```',
+    ],
+    'JSON of very many lines stays on one': [
+      result({ kind: 'data', json: `[${'1,'.repeat(500)}1]` }),
+      `\`\`\`json\n[${'1,'.repeat(500)}1]\n\`\`\``,
     ],
     'an empty result is reported as empty': [result(), '> The tool returned nothing.'],
   };
@@ -100,9 +116,48 @@ describe('a result in the document', () => {
   }
 });
 
+describe('text beside an image', () => {
+  const MARKDOWN =
+    '# Report\n\nTwo lines\nof one paragraph, see [it](https://a.example/x).\n\n| a | b |\n|---|---|\n| 1 | 2 |';
+  const cases: Record<string, [text: string, written: string | 'fence']> = {
+    'a line stays a line': ['Here it is:', 'Here it is:'],
+    'plain lines are kept apart': ['Sales: 3\nCosts: 2\n\nDone.', 'Sales: 3  \nCosts: 2\n\nDone.'],
+    'also with spaces at their end': ['a \nb', 'a   \nb'],
+    'also with links and emphasis': [
+      '**Name:** [x](https://a.example)\n**Size:** 3',
+      '**Name:** [x](https://a.example)  \n**Size:** 3',
+    ],
+    'a Markdown report stays Markdown': [MARKDOWN, MARKDOWN],
+    'a list stays a list': ['Found:\n- a\n- b', 'Found:\n- a\n- b'],
+    'its own line breaks stay': ['# A\n\na  \nb', '# A\n\na  \nb'],
+    'two sentences may have two spaces between them': [
+      'One.  Two.\nThree.  Four.',
+      'One.  Two.  \nThree.  Four.',
+    ],
+    'columns are code': ['name   size\na.txt  12', 'fence'],
+    'tabs are code': ['name\tsize\na.txt\t12', 'fence'],
+    'indented lines are code': ['src\n  a.ts\n  b.ts', 'fence'],
+    'an image is code': ['See ![x](https://a.example/x.png).', 'fence'],
+    'an element is code': ['a <b>c</b>', 'fence'],
+    'a quote is code': ['> From `a`', 'fence'],
+    'a link to a file is code': ['[x](cmdassets/y.png)', 'fence'],
+    'a link to a command is code': ['[x](command:y)', 'fence'],
+    'a reference is code': ['[x]: https://a.example', 'fence'],
+    'a link that looks like an asset is code': ['[Tool generated file 1](https://a.example/tool-x)', 'fence'],
+  };
+  for (const [rule, [given, written]] of Object.entries(cases)) {
+    it(rule, () => {
+      const body = renderToolResult(result(text(given), image(1)));
+      const shown = body.slice(0, body.lastIndexOf('\n\n!['));
+      assert.equal(shown, written === 'fence' ? `\`\`\`\n${given}\n\`\`\`` : written);
+      assert.deepEqual(readToolResult(body), result(text(given), image(1)));
+    });
+  }
+});
+
 /** Markers, fences, lines of this format, HTML, links, and parts of them. */
 const SIGNS =
-  '# %% user|# %% TOOL a.b c1|\\|```|````|~~~|```tool_call a.b\n{}\n```|> ⚠ x|> From `a`|<!-- next block -->|<!-- for the user only -->|{"a": 1}|<img src=x>|<!--|-->|![Tool generated image 1](cmdassets/tool-image-x-1.png)|[x](https://e.example)|[x]: https://e.example|`|``|- |1. |---|⟦U+|> **The tool|word';
+  '# %% user|# %% TOOL a.b c1|\\|```|````|~~~|```tool_call a.b\n{}\n```|> ⚠ x|> From `a`|<!-- next block -->|<!-- for the user only -->|{"a": 1}|<img src=x>|<!--|-->|![Tool generated image 1](cmdassets/tool-image-x-1.png)|[x](https://e.example)|[x]: https://e.example|`|``|- |1. |---|a  b|  |# a|⟦U+|> **The tool|word';
 const SPACES = ['\n', '\n\n', ' ', '\t', '\r', '\u202e'];
 const hostileText = fc
   .array(fc.oneof(fc.constantFrom(...SIGNS.split('|'), ...SPACES), fc.string({ unit: 'grapheme' })))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { nameBeside, nameFromUri } from '../../../src/result/blocks.ts';
+import { anySign } from '../../kit/anySign.ts';
 
 const cases: Record<string, string | undefined> = {
   'file:///data/Sales%20Q1.pdf': 'Sales Q1.pdf',
@@ -21,7 +22,7 @@ for (const [uri, name] of Object.entries(cases)) {
 
 it('a name is one short line without Markdown syntax', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (uri) => {
+    fc.property(fc.string({ unit: anySign }), (uri) => {
       for (const name of [nameFromUri(uri), nameBeside({ name: uri })])
         assert.match(name ?? '', /^[^\n\r[\]<>`\\*!|~&$]{0,160}$/);
     }),

@@ -60,7 +60,7 @@ describe('strings that were spilled', () => {
     const shown = await markdown({ content, structuredContent: { p: await spills.put(PICTURE) } });
     assert.equal(
       shown,
-      `\`\`\`\n{\n  "p": "(image/png, 20057 bytes, saved as image 1)"\n}\n\`\`\`\n\n${IMAGE}`,
+      `\`\`\`json formatted\n{\n  "p": "(image/png, 20057 bytes, saved as image 1)"\n}\n\`\`\`\n\n${IMAGE}`,
     );
   });
 
@@ -98,7 +98,7 @@ describe('strings that were spilled', () => {
       structuredContent: { [await spilled()]: 1 },
     });
     assert.deepEqual(shown.split('\n\n'), [
-      '> ⚠ Block 1 of the result has a type that Filechat does not know: “the original”.',
+      '> ⚠ Block 1 of the result has an unknown type: “the original”.',
       '> Resource `the original` at `x://a`',
       '> From `the original` (`the original`)',
       '```\nhi\n```',

@@ -21,7 +21,7 @@ const PICTURE = png(2, 2, Buffer.alloc(60_000, 3));
 const LINK = (number = 1, name = '') =>
   `[Tool generated file ${number}${name && `: ${name}`}](cmdassets/tool-file-${number}.pdf)`;
 const LEFT_OUT =
-  '> ⚠ Your transformer left out a file of the result of tableau.download_workbook. Here it is as the server sent it:';
+  '> ⚠ Your transformer omitted a file of the result of tableau.download_workbook. Here it is as the server sent it:';
 const text = (value: string) => ({ type: 'text', text: value });
 const spills = new FileSpills(temporaryFolder({ after }));
 const spill = (bytes: Uint8Array, original = Buffer.from(bytes).toString('base64')) =>
@@ -61,7 +61,7 @@ describe('what a transformer returns is read as the return value of a tool', () 
     'a list with bytes': [(result) => ['Downloaded', decode(result)], `Downloaded\n\n${LINK(1, 'file.pdf')}`],
     'a list with promises': [
       (result) => [Promise.resolve({ summary: 'Downloaded' }), Promise.resolve(decode(result))],
-      `\`\`\`\n{\n  "summary": "Downloaded"\n}\n\`\`\`\n\n${LINK(1, 'file.pdf')}`,
+      `\`\`\`json\n{\n  "summary": "Downloaded"\n}\n\`\`\`\n\n${LINK(1, 'file.pdf')}`,
     ],
     'a hint': [
       (result) => ({ type: 'binary', data: decode(result), name: 'Sales.pdf' }),
@@ -86,7 +86,7 @@ describe('what a transformer returns is read as the return value of a tool', () 
     ],
     'a dictionary with the string': [
       ({ structuredContent: { content, name } }) => ({ pdf: content, name }),
-      `\`\`\`\n{\n  "pdf": "(application/pdf, ${PDF.length} bytes, saved as file 1)",\n  "name": "Sales"\n}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
+      `\`\`\`json\n{\n  "pdf": "(application/pdf, ${PDF.length} bytes, saved as file 1)",\n  "name": "Sales"\n}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
     ],
     'a text around the string': [
       (result) => `Made ${JSON.stringify(result.structuredContent)}`,
@@ -98,7 +98,7 @@ describe('what a transformer returns is read as the return value of a tool', () 
     ],
     'a dictionary without the file, which is kept': [
       ({ structuredContent: { name } }) => ({ summary: `Downloaded ${name}` }),
-      `\`\`\`\n{\n  "summary": "Downloaded Sales"\n}\n\`\`\`\n\n${LEFT_OUT}\n\n${LINK(1, 'Sales')}`,
+      `\`\`\`json\n{\n  "summary": "Downloaded Sales"\n}\n\`\`\`\n\n${LEFT_OUT}\n\n${LINK(1, 'Sales')}`,
     ],
     'a string without the file, which is kept': [
       () => 'Downloaded',
@@ -219,7 +219,7 @@ describe('a string that is too long to be given', () => {
     ],
     'is the file again in a text': [
       ({ structuredContent }) => JSON.stringify(structuredContent),
-      `\`\`\`\n${words}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
+      `\`\`\`json formatted\n${words}\n\`\`\`\n\n${LINK(1, 'Sales')}`,
     ],
     'is kept if it is decoded as a string': [
       ({ structuredContent }) => Buffer.from(structuredContent.content as never, 'base64'),
@@ -306,7 +306,7 @@ describe('a transformer that fails says why, and the result is the one that the 
     ],
     'it returns a bigint': [
       () => ({ structuredContent: { n: 1n } }),
-      'the result has a bigint, which JSON cannot hold',
+      'the result has a bigint, which JSON cannot represent',
     ],
     'it returns a function': [
       () => () => 1,

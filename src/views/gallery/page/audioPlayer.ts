@@ -104,7 +104,7 @@ export class AudioPlayer {
       shape?.seconds || (current && Number.isFinite(this.#audio.duration) ? this.#audio.duration : 0);
     const at = current ? this.#audio.currentTime : 0;
     setIcon(button, playing ? 'pause' : 'play');
-    button.setAttribute('aria-label', fillIn(playing ? this.#words.pause : this.#words.play, item.name));
+    button.setAttribute('aria-label', fillIn(playing ? this.#words.pause : this.#words.play, item.title));
     const length = seconds > 0 ? describeDuration(seconds) : '';
     clock.textContent = current && at > 0 ? `${describeDuration(at)} / ${length}` : length;
     drawWave(canvas, shape?.peaks ?? [], seconds > 0 ? at / seconds : 0);

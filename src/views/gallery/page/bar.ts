@@ -31,6 +31,8 @@ export class FilterBar {
   readonly #deps: BarDeps;
   readonly #selects: Readonly<Record<Filter, HTMLSelectElement>>;
   readonly #clear: HTMLButtonElement;
+  /** Hidden while there is nothing to filter. */
+  readonly #filters: readonly HTMLElement[];
   #query: Query;
   #tools = '';
 
@@ -55,26 +57,32 @@ export class FilterBar {
     this.#clear.setAttribute('aria-label', words.clearFilters);
     this.#clear.addEventListener('click', () => this.set({ ...DEFAULT_QUERY, sort: this.#query.sort }));
     const { kind, tool, date, size, sort } = this.#selects;
+    const search = element('div', { class: 'search', attributes: { role: 'search' } }, [
+      icon('search'),
+      this.search,
+    ]);
+    const group = { role: 'group', 'aria-label': words.filters };
+    const filters = element('div', { class: 'line filters', attributes: group }, [
+      kind,
+      tool,
+      date,
+      size,
+      this.#clear,
+    ]);
+    this.#filters = [search, sort, filters];
     this.element = element('header', {}, [
       element('h1', { class: 'unseen', text: words.assets }),
-      element('div', { class: 'line' }, [
-        element('div', { class: 'search', attributes: { role: 'search' } }, [icon('search'), this.search]),
-        sort,
-        this.#scopes(),
-      ]),
-      element('div', { class: 'line filters', attributes: { role: 'group', 'aria-label': words.filters } }, [
-        kind,
-        tool,
-        date,
-        size,
-        this.#clear,
-      ]),
+      element('div', { class: 'line' }, [search, sort, this.#scopes()]),
+      filters,
     ]);
+    this.#showFilters(false);
     this.#paint();
   }
 
+  /** Shows the filters that make sense for these items. */
   offerTools(items: Iterable<GalleryItem>): void {
     const all = [...items];
+    this.#showFilters(all.length > 0);
     const names = toolNames(all);
     const unlinked = all.some(({ uses }) => uses.length === 0);
     const key = JSON.stringify([names, unlinked, this.#query.tool]);
@@ -89,6 +97,10 @@ export class FilterBar {
     ];
     this.#selects.tool.replaceChildren(...optionsOf(options));
     this.#selects.tool.value = this.#query.tool;
+  }
+
+  #showFilters(isShown: boolean): void {
+    for (const each of this.#filters) each.hidden = !isShown;
   }
 
   set(query: Query): void {

@@ -11,7 +11,7 @@ export interface TileDeps {
   readonly peeks: Peeks;
 }
 
-/** The end of a name is always shown, because asset names differ there. */
+/** The end of a name is always shown, because it has the extension or the number. */
 const NAME_END_CHARS = 9;
 
 const HIDDEN = { 'aria-hidden': 'true' } as const;
@@ -21,10 +21,10 @@ export function makeTile(item: GalleryItem, deps: TileDeps): HTMLElement {
   const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
   const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, deps));
   const origin = toolsOf(item)[0] ?? item.uses[0]?.chat;
-  const cut = Math.max(0, item.name.length - NAME_END_CHARS);
+  const cut = Math.max(0, item.title.length - NAME_END_CHARS);
   const name = element('span', { class: 'name' }, [
-    element('span', { class: 'name-start', text: item.name.slice(0, cut) }),
-    element('span', { class: 'name-end', text: item.name.slice(cut) }),
+    element('span', { class: 'name-start', text: item.title.slice(0, cut) }),
+    element('span', { class: 'name-end', text: item.title.slice(cut) }),
   ]);
   const facts = element('span', { class: 'facts' }, [
     element('span', {
@@ -33,9 +33,9 @@ export function makeTile(item: GalleryItem, deps: TileDeps): HTMLElement {
     }),
     element('span', { class: 'bytes', text: describeSize(item.bytes) }),
   ]);
-  // Screen readers get one sentence instead of the visible pieces: `chart.png, image, 12.3 KB, from charts.bar`.
+  // Screen readers get one sentence instead of the visible pieces: `quarterly.pdf, PDF, 12.3 KB, from charts.bar`.
   const from = origin === undefined ? words.notLinked : fillIn(words.labelFrom, origin);
-  const text = fillIn(words.label, item.name, words[item.kind], describeSize(item.bytes), from);
+  const text = fillIn(words.label, item.title, words[item.kind], describeSize(item.bytes), from);
   const label = element('span', { class: 'unseen', text });
   const caption = element('div', { class: 'caption', attributes: HIDDEN }, [name, facts]);
   const attributes = { role: 'gridcell', tabindex: '-1' };
@@ -52,6 +52,7 @@ function tooltipOf(item: GalleryItem, words: Words): string {
     return tool === undefined ? place : `${tool}, ${place}`;
   });
   const lines = [
+    ...(item.title === item.name ? [] : [item.title]),
     item.name,
     `${describeSize(item.bytes)}, ${time}`,
     ...(uses.length > 0 ? uses : [words.notLinked]),
@@ -93,7 +94,7 @@ function videoNodes(item: GalleryItem, source: string, words: Words): readonly N
   const button = element('button', { class: 'play over', attributes: { type: 'button', tabindex: '-1' } });
   const paint = () => {
     setIcon(button, video.paused ? 'play' : 'pause');
-    button.setAttribute('aria-label', fillIn(video.paused ? words.play : words.pause, item.name));
+    button.setAttribute('aria-label', fillIn(video.paused ? words.play : words.pause, item.title));
   };
   for (const event of ['play', 'pause', 'ended']) video.addEventListener(event, paint);
   video.addEventListener('error', () => {

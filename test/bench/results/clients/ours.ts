@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { FolderAssets } from '../../../../src/assets/store.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../../../src/mcpClient.ts';
@@ -41,7 +42,29 @@ async function call(client: McpClient, load: Load, folder: string): Promise<read
     { id: 'bench', server: 'bench', tool: name, arguments: args },
     { assets },
   );
-  return parts.map((part) => toItem(part, folder));
+  return toItems(parts, folder);
+}
+
+const REST_NAME = 'rest-of-result.md';
+
+/** The chat has the first blocks of a long result. A file has the others, after a part that says so. */
+async function toItems(parts: readonly ResultPart[], folder: string): Promise<readonly Item[]> {
+  const at = parts.findIndex((part) => part.kind === 'asset' && part.asset.name === REST_NAME);
+  const rest = parts[at];
+  if (rest?.kind !== 'asset') return parts.map((part) => toItem(part, folder));
+  const lead = parts.slice(0, at - 1).map((part) => toItem(part, folder));
+  return [...lead, ...(await readRest(join(folder, rest.asset.path)))];
+}
+
+/** Blocks are divided by blank lines. Binary ones are links to the files beside it. */
+async function readRest(path: string): Promise<readonly Item[]> {
+  const blocks = (await readFile(path, 'utf8')).split('\n\n');
+  return blocks.map((block) => {
+    const [, name] = /^\[.*\]\(\.\/(.*)\)$/.exec(block) ?? [];
+    return name === undefined
+      ? { kind: 'text', text: block }
+      : { kind: 'file', path: join(dirname(path), name) };
+  });
 }
 
 function toItem(part: ResultPart, folder: string): Item {

@@ -401,7 +401,7 @@ describe('read_asset', () => {
       const [about, window] = parts;
       assert.ok(about?.kind === 'text' && window?.kind === 'text');
       read += window.text;
-      const next: string | undefined = /read on with start (\d+)/.exec(about.text)?.[1];
+      const next: string | undefined = /continue with start (\d+)/.exec(about.text)?.[1];
       start = next === undefined ? undefined : Number(next);
     }
     assert.equal(
@@ -409,7 +409,7 @@ describe('read_asset', () => {
       '\uFEFF# %% user\nÄpfel und Birnen.\n\n```html\n<!-- code -->\n```\n\n\nEnde\n\n# %% assistant\nGut. \n',
     );
     const whole = await call('read_asset', { uri: 'filechat://b.chat.md' });
-    assert.match(textOf(whole), /^All of .*\. Its comments are left out\.\n/);
+    assert.match(textOf(whole), /^All of .*\. Its comments are omitted\.\n/);
     assert.doesNotMatch(textOf(whole), /secret/);
     assert.match(textOf(await call('search_chats', { query: 'gut' })), /assistant: Gut\.$/m);
   });

@@ -103,7 +103,7 @@ describe('read_resource', () => {
     'with a very long address': [{ server: 'a', uri: 'x'.repeat(9000) }, /uri must have at most 8192/],
     'with a value that is an object': [
       { server: 'a', uri: 'x:{a}', arguments: { a: {} } },
-      /The arguments of read_resource are invalid: arguments must hold plain values/,
+      /The arguments of read_resource are invalid: arguments must contain plain values/,
     ],
     'of a template without its values': [
       { server: 'a', uri: 'x:{a}' },

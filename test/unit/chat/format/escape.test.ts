@@ -9,6 +9,7 @@ import {
 } from '../../../../src/chat/format/escape.ts';
 import { fence } from '../../../../src/chat/format/fence.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { anySign } from '../../../kit/anySign.ts';
 import { eachCase } from '../eachCase.ts';
 
 const markerish = fc
@@ -59,7 +60,7 @@ describe('invisible characters', () => {
     const text = fc.string({
       unit: fc.oneof(
         fc.constantFrom('⟦U+', '⟧', '0041', '\u202e', '\ud800', '👨‍👩‍👧', '\r'),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anySign }),
       ),
     });
     fc.assert(fc.property(text, (each) => assert.equal(restoreInvisible(showInvisible(each)), each)));

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
-import { isPreamble, readChatMdResult, readPreamble } from '../../../../src/chat/format/legacy.ts';
+import {
+  isPreamble,
+  nameServer,
+  readChatMdResult,
+  readPreamble,
+} from '../../../../src/chat/format/legacy.ts';
 import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { escapeReply } from '../../../../src/chat/reply/escape.ts';
@@ -63,16 +68,44 @@ describe('a chat of chat.md', () => {
     assert.equal(action(text), 'reply');
   });
 
-  it('continues in Filechat’s own format', () => {
-    let text = `# %% user\nhi\n# %% assistant\n${FENCED('a.b')}\n# %% tool_execute\n`;
-    assert.equal(action(text), 'runTools a.b');
-    text = applyEdit(text, assignCallId(text));
-    assert.equal(parseChat(text).turns[1]?.calls[0]?.id, 'c1');
-    text = applyEdit(text, fillToolResult(text, { server: 'a', tool: 'b', id: 'c1' }, 'R'));
-    assert.match(text, /<tool_name>a\.b c1<\/tool_name>[\s\S]*# %% tool_execute\n\n# %% tool a\.b c1\nR\n$/);
-    assert.equal(action(text), 'reply');
+  for (const info of ['tool_call', 'xml']) {
+    for (const after of ['', '\n\n# %% user\n']) {
+      it(`continues in Filechat’s own format (${info}, ${JSON.stringify(after)})`, () => {
+        let text = `# %% user\nhi\n# %% assistant\n${FENCED('a.b', info)}\n# %% tool_execute\n${after}`;
+        assert.equal(action(text), 'runTools a.b');
+        text = applyEdit(text, assignCallId(text));
+        assert.equal(parseChat(text).turns[1]?.calls[0]?.id, 'c1');
+        text = applyEdit(text, fillToolResult(text, { server: 'a', tool: 'b', id: 'c1' }, 'R'));
+        assert.ok(text.includes('<tool_name>a.b c1</tool_name>'));
+        assert.ok(text.endsWith(`\`\`\`\n\n# %% tool a.b c1\nR\n${after.trim() && '\n# %% user\n'}`), text);
+        assert.equal(action(text), 'reply');
+      });
+    }
+  }
+
+  it('that broke off in a call continues with the next turn', () => {
+    const broken = '# %% user\nhi\n# %% assistant\nNow.\n```tool_call\n<tool_call>\n<tool_name>x';
+    assert.deepEqual(describeChat(`${broken}\n# %% user\nGo on.\n`), ['user', 'assistant', 'user']);
+    assert.equal(action(`${broken}\n# %% user\nGo on.\n`), 'reply');
+    assert.equal(parseChat(broken).endsInFence, false);
+    // A call of Filechat and other code hide markers, because their contents can come from a model.
+    for (const info of ['tool_call a.b', 'xml', '']) {
+      assert.deepEqual(describeChat(`# %% assistant\n\`\`\`${info}\n# %% user\nGo on.\n`).length, 1);
+    }
+  });
+
+  it('that names no server gets the one of the only tool that fits', () => {
+    const text = `# %% assistant\n${XML('x')}\n${XML('look')}`;
+    const find = (tool: string) => (tool === 'look' ? { server: 'a', tool: 'Look' } : undefined);
+    const edit = nameServer(text, parseChat(text).turns[0]?.calls ?? [], find);
+    assert.equal(applyEdit(text, edit), `# %% assistant\n${XML('x')}\n${XML('a.Look')}`);
   });
 });
+
+function shown(body: string): string | undefined {
+  const pieces = readChatMdResult(body);
+  return pieces?.map((piece) => (piece.kind === 'text' ? piece.text : piece.written)).join('\n');
+}
 
 describe('recognizing calls', () => {
   const cases: Record<string, [text: string, expected: string]> = {
@@ -197,13 +230,23 @@ describe('results', () => {
     'after other text': ['see <tool_result>\na\n</tool_result>', undefined],
     none: ['a', undefined],
   };
-  eachCase(cases, (body, expected) => assert.equal(readChatMdResult(body), expected));
+  eachCase(cases, (body, expected) => assert.deepEqual(shown(body), expected));
+
+  it('with files', () => {
+    const body = `<tool_result>\nSee:\n\n![Tool generated image 2](cmdassets/a%20b.png) and [x](y.txt)\n[Tool Result](cmdassets/c.txt)\n</tool_result>`;
+    assert.deepEqual(readChatMdResult(body), [
+      { kind: 'text', text: 'See:' },
+      { kind: 'image', path: 'cmdassets/a b.png', written: '![Tool generated image 2](cmdassets/a%20b.png)' },
+      { kind: 'text', text: ' and [x](y.txt)' },
+      { kind: 'file', path: 'cmdassets/c.txt', written: '[Tool Result](cmdassets/c.txt)' },
+    ]);
+  });
 
   it('of a fixture', () => {
     const text = fixture('chatmd-fenced.chat.md');
     const results = parseChat(text).turns.filter((turn) => turn.role === 'tool');
     assert.deepEqual(
-      results.map((turn) => readChatMdResult(turnBody(text, turn))),
+      results.map((turn) => shown(turnBody(text, turn))),
       [
         'README.md\n\n---\n\nstatus = done',
         '[Tool Result](cmdassets/tool-result-20260101-101010-abcdef.txt)',

@@ -48,7 +48,9 @@ describe('links to local files', () => {
   eachCase(cases, (body, expected) => assert.deepEqual(targets(body), expected));
 
   it('reports the range of a link', () => {
-    assert.deepEqual(localLinks('a\n\nb ![my image](i.png)'), [{ target: 'i.png', start: 5, end: 23 }]);
+    assert.deepEqual(localLinks('a\n\nb ![my image](i.png)'), [
+      { target: 'i.png', start: 5, end: 23, label: 'my image', isImage: true },
+    ]);
   });
 
   it('finds the same links as markdown-it', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chatStem, chatTitle, summarizeChat, titleFor } from '../../../../src/chat/outline/title.ts';
+import { anySign } from '../../../kit/anySign.ts';
 import { eachCase } from '../eachCase.ts';
 
 describe('a title', () => {
@@ -41,7 +42,7 @@ describe('a title', () => {
 
   it('is never long, for any question', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (body) => {
+      fc.property(fc.string({ unit: anySign, maxLength: 300 }), (body) => {
         const title = titleFor(`# %% user\n${body}`);
         assert.ok([...(title ?? '')].length <= 60 && !/[\r\n]/.test(title ?? ''));
       }),
@@ -56,6 +57,9 @@ it('a typed name loses the ending of chats, whole or in part', () => {
     'plan.chat': 'plan',
     'plan.chat.md': 'plan',
     'Plan.MD': 'Plan',
+    'plan.md.chat.md': 'plan',
+    'plan.chat.md.chat.md': 'plan',
+    'plan.chat.chat.md': 'plan',
   };
   for (const [typed, stem] of Object.entries(stems)) assert.equal(chatStem(typed), stem);
 });

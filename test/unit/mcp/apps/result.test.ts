@@ -67,9 +67,18 @@ const cases: readonly (readonly [string, readonly ResultPart[], readonly unknown
   ],
   [
     'structured content that repeats the text',
-    [{ kind: 'text', text: '{"b": 1}' }],
+    [{ kind: 'data', json: '{"b": 1}' }],
     [text('{"b": 1}')],
     { b: 1 },
+  ],
+  [
+    'structured content that differs from JSON text',
+    [
+      { kind: 'data', json: '{"b": 1}' },
+      { kind: 'data', json: '{"c": 1}' },
+    ],
+    [text('{"b": 1}')],
+    { c: 1 },
   ],
   [
     'a part for the user only',

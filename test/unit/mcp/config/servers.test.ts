@@ -141,7 +141,7 @@ describe('an invalid entry becomes a problem with its name and advice', () => {
       const { servers, problems } = readServers({ bad: entry, good: { command: 'x' } }, CONTEXT);
       assert.deepEqual([...servers.keys()], ['good']);
       assert.equal(problems.length, 1);
-      assert.match(problems[0] ?? '', /^MCP server "bad" is left out: /);
+      assert.match(problems[0] ?? '', /^MCP server "bad" is ignored: /);
       assert.match(problems[0] ?? '', expected);
     });
   }

@@ -90,7 +90,7 @@ describe('resources', () => {
       ['a:1'],
     );
     assert.equal(notices.length, 6);
-    assert.match(notices.join('\n'), /Resource 1 of 7 is left out: it has no address\./);
+    assert.match(notices.join('\n'), /Resource 1 of 7 is ignored: it has no address\./);
     assert.match(notices.join('\n'), /address "a:⟦U\+202E⟧b" is empty, too long, or/);
     assert.match(notices.join('\n'), /Resource "a:1" is listed twice/);
   });
@@ -159,6 +159,6 @@ describe('prompts', () => {
       ['d'],
     );
     assert.equal(notices.length, 5);
-    assert.match(notices.join('\n'), /Prompt 2 of 6 is left out: of an argument of "b", it has no name\./);
+    assert.match(notices.join('\n'), /Prompt 2 of 6 is ignored: of an argument of "b", it has no name\./);
   });
 });

@@ -44,14 +44,14 @@ describe('a tool is read', () => {
 
   it('with a shortened description', async () => {
     const tool = await readOne({ description: 'x'.repeat(5_000_000), title: 'y'.repeat(1000) });
-    assert.match(tool?.description ?? '', /^x{4000}… \(5000000 characters\)$/);
+    assert.match(tool?.description ?? '', /^x{16000}… \(5000000 characters\)$/);
     assert.match(tool?.title ?? '', /^y{200}… \(1000 characters\)$/);
   });
 });
 
 describe('an invalid tool is omitted', () => {
   const cases: Readonly<Record<string, readonly [unknown, RegExp]>> = {
-    'without a name': [{}, /^Tool 2 of 3 is left out: it has no name\.$/],
+    'without a name': [{}, /^Tool 2 of 3 is ignored: it has no name\.$/],
     'with invisible characters in its name': [
       { name: 'a\u202eb' },
       /name "a⟦U\+202E⟧b" is too long or has invisible characters/,
@@ -168,7 +168,7 @@ describe('a list of tools', () => {
     assert.equal(looked, 10_000);
     assert.equal(found.notices.length, 22);
     assert.deepEqual(found.notices.slice(20), [
-      '9980 more entries are left out.',
+      '9980 more entries are ignored.',
       'The list of tools was cut after 0.',
     ]);
   });

@@ -48,7 +48,7 @@ describe('an invalid entry is a problem with advice', () => {
     [{ provider: 'openai-compatible', model: 'm' }, /it needs a "baseUrl"/],
     [{ ...good, baseUrl: 'file:///etc/passwd' }, /its "baseUrl" must be a full URL/],
     [{ ...good, baseUrl: 'api.host/v1' }, /its "baseUrl" must be a full URL/],
-    [{ ...good, baseUrl: 'https://me:secret@h/v1' }, /holds a user name or a password/],
+    [{ ...good, baseUrl: 'https://me:secret@h/v1' }, /contains a user name or a password/],
     [{ ...good, baseUrl: 'https://h/v1/chat/completions' }, /must end before \/chat\/completions/],
     [{ ...good, headers: { 'a b': 'c' } }, /header "a b" has a name or value/],
     [{ ...good, headers: { a: 'b\nc' } }, /header "a" has a name or value/],
@@ -85,7 +85,7 @@ it('no name and no key can reach a prototype', () => {
     '{"models": {"__proto__": {"provider": "tour"}, "a": {"provider": "openai", "model": "m", "headers": {"__proto__": "x"}}}}',
   );
   assert.deepEqual([...models.keys()], ['a']);
-  assert.match(problems.join(), /"__proto__" is left out: its name is reserved/);
+  assert.match(problems.join(), /"__proto__" is ignored: its name is reserved/);
   assert.equal(Object.getPrototypeOf(models.get('a')?.headers), Object.prototype);
 });
 

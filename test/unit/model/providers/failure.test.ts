@@ -32,23 +32,20 @@ describe('toFailure', () => {
     ...more,
   });
   const KEY = 'The key was not accepted for api.example';
-  const SET_KEY = `${KEY}. Set the right one with “Filechat: Set API Key”.`;
   const LOST = 'The connection to api.example was lost before the reply ended.';
-  const SHORTEN = 'Shorten it, or choose a model with a larger context.';
   const LONG = 'prompt is too long: 205000 tokens > 200000 maximum';
   const code = (name: string) => ({ data: { error: { code: name, message: 'Too much' } } });
   const permanent: readonly [unknown, string][] = [
-    [status(401), SET_KEY],
-    [status(403, 'Not for you'), `${KEY}: Not for you.`],
-    [status(400, 'API key not valid.', { responseBody: '{"reason": "API_KEY_INVALID"}' }), SET_KEY],
+    [status(401), `${KEY}: Why.`],
+    [status(403, 'Not for you'), 'api.example denied access to the model big-1: Not for you.'],
     [status(404, ''), 'api.example has no model big-1.'],
     [status(400, 'n: must be positive'), 'api.example refused the request: n: must be positive.'],
-    [status(400, LONG), `The chat is too long for big-1: ${LONG}. ${SHORTEN}`],
+    [status(400, LONG), `The chat is too long for big-1: ${LONG}.`],
+    [status(400, 'Too much', code('context_length_exceeded')), `The chat is too long for big-1: Too much.`],
     [
-      status(400, 'Too much', code('context_length_exceeded')),
-      `The chat is too long for big-1: Too much. ${SHORTEN}`,
+      status(429, 'Pay', code('insufficient_quota')),
+      'The account at api.example has no credit left: Too much.',
     ],
-    [status(429, 'Pay', code('insufficient_quota')), 'The account at api.example has no credit left: Pay.'],
     [{ type: 'invalid_request_error', message: 'No' }, 'api.example refused the request: No.'],
     [fetchFailed('SELF_SIGNED_CERT'), 'The certificate of api.example is not trusted (SELF_SIGNED_CERT).'],
     [
@@ -67,7 +64,10 @@ describe('toFailure', () => {
     [{ code: 502, message: 'Upstream' }, 'api.example failed with status 502: Upstream.'],
     [{ message: 'Hm' }, 'api.example failed with status 500: Hm.'],
     ['Hm', 'api.example failed with status 500: Hm.'],
-    [fetchFailed('ENOTFOUND'), 'Could not reach api.example: there is no such host, or no network.'],
+    [
+      fetchFailed('ENOTFOUND'),
+      'Could not connect to api.example: the host was not found. Check the address and the network.',
+    ],
     [fetchFailed('ECONNRESET'), LOST],
     [new TypeError('terminated'), LOST],
     [status(200), LOST],
@@ -92,10 +92,10 @@ describe('toFailure', () => {
     assert.equal(toFailure(failure, about), failure);
   });
 
-  it("a provider's message is one short line", () => {
-    const { message } = toFailure(status(400, `a\n\u0007b ${'x'.repeat(5000)}`), about);
+  it("a provider's message is one line, and an endless one is cut", () => {
+    const { message } = toFailure(status(400, `a\n\u0007b ${'x'.repeat(50_000)}`), about);
     assert.match(message, /^api\.example refused the request: a b x+…$/);
-    assert.ok(message.length < 700);
+    assert.ok(message.length < 10_100);
   });
 });
 

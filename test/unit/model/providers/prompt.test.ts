@@ -76,7 +76,7 @@ describe('files', () => {
         const isAccepted = accepted.split(' ').includes(type);
         const body = JSON.stringify(await send(provider, [user(file('f.x', type), text('look'))]));
         assert.equal(model.accepts(type), isAccepted, type);
-        assert.equal(body.includes('this model does not take such files'), !isAccepted, type);
+        assert.equal(body.includes('this model does not accept such files'), !isAccepted, type);
         assert.equal(/«5 bytes of /.test(body), isAccepted, `${type} ${body}`);
       }
     });

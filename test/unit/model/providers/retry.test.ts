@@ -33,12 +33,12 @@ describe('after a failure', () => {
       'a longer delay is not, and the reason says so',
       failure({ retryAfterMs: 300_001 }),
       1,
-      /giveUp.*wait 6 minutes/,
+      /giveUp.*waitMinutes":6/,
     ],
     ['a negative delay is 0', failure({ retryAfterMs: -5 }), 1, /"ms":0/],
     ['an invalid delay is ignored', failure({ retryAfterMs: Number.NaN }), 1, /"ms":1000/],
     ['a permanent failure is not retried', failure({ retryable: false }), 1, /^\{"kind":"giveUp"\}$/],
-    ['six attempts are enough', failure(), 6, /giveUp.*6 attempts/],
+    ['six attempts are enough', failure(), 6, /giveUp.*attempts":6/],
     ['also when the server asks to retry', failure({ retryAfterMs: 1 }), 6, /giveUp/],
   ];
   for (const [rule, given, refused, expected] of cases) {

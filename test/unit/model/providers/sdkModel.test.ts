@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { listModels } from '../../../../src/model/config/list.ts';
+import { findBaseUrl, KeyRefused, listModels } from '../../../../src/model/config/list.ts';
 import type { ModelConfig } from '../../../../src/model/config/models.ts';
 import { createSdkModel } from '../../../../src/model/providers/sdkModel.ts';
 import { STALL_MS } from '../../../../src/model/providers/stream.ts';
@@ -152,8 +152,8 @@ it('the preview is the request as it would be sent, without keys and base64', as
   const model = createSdkModel(secret, { key: 'sk-secret', fetch });
   const preview = await model.preview({ ...request, messages: [{ role: 'user', parts: [image] }] });
   const [head = '', body = ''] = preview.split(/\n\n(.*)/s);
-  assert.match(head, /^POST https:\/\/host\.example\/v1\/chat\/completions\nauthorization: «left out»\n/);
-  assert.match(head, /\nx-team: «left out»/);
+  assert.match(head, /^POST https:\/\/host\.example\/v1\/chat\/completions\nauthorization: «hidden»\n/);
+  assert.match(head, /\nx-team: «hidden»/);
   const url = 'data:image/png;base64,«12.3 KB of image/png»';
   assert.deepEqual(JSON.parse(body).messages, [
     { role: 'system', content: 'Be terse.' },
@@ -208,6 +208,9 @@ describe('listModels', () => {
     };
   };
 
+  const names = async (...options: Parameters<typeof listModels>) =>
+    (await listModels(...options)).map(({ model }) => model);
+
   it('OpenAI and compatible: sorted, without duplicates, and only chat models if that is known', async () => {
     const seen: string[] = [];
     const data = [
@@ -221,7 +224,7 @@ describe('listModels', () => {
       'nonsense',
     ];
     const fetch = answering([{ data }], seen);
-    assert.deepEqual(await listModels({ provider: 'openai' }, { key: 'k', fetch }), ['a', 'b', 'writer']);
+    assert.deepEqual(await names({ provider: 'openai' }, { key: 'k', fetch }), ['a', 'b', 'writer']);
     assert.deepEqual(seen, ['https://api.openai.com/v1/models {"authorization":"Bearer k"}']);
   });
 
@@ -234,7 +237,7 @@ describe('listModels', () => {
       ],
       seen,
     );
-    assert.deepEqual(await listModels({ provider: 'anthropic' }, { key: 'k', fetch }), ['a', 'b']);
+    assert.deepEqual(await names({ provider: 'anthropic' }, { key: 'k', fetch }), ['a', 'b']);
     assert.match(
       seen[1] ?? '',
       /^https:\/\/api\.anthropic\.com\/v1\/models\?limit=1000&after_id=b .*"x-api-key":"k"/,
@@ -247,14 +250,18 @@ describe('listModels', () => {
       { name: 'models/embedding-001', supportedGenerationMethods: ['embedContent'] },
     ];
     const fetch = answering([{ models, nextPageToken: 'n' }, { models: [] }]);
-    assert.deepEqual(await listModels({ provider: 'google' }, { key: 'k', fetch }), ['gemini-3-pro']);
+    assert.deepEqual(await names({ provider: 'google' }, { key: 'k', fetch }), ['gemini-3-pro']);
   });
 
   const refused = new TypeError('fetch failed', {
     cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
   });
   const failures: readonly [string, Response | Error, RegExp][] = [
-    ['a wrong key', new Response('{}', { status: 401 }), /^The key was not accepted for api\.openai\.com\./],
+    [
+      'a wrong key',
+      new Response('{}', { status: 401 }),
+      /^The key was not accepted for api\.openai\.com[.:]/,
+    ],
     [
       'no list',
       new Response('', { status: 404 }),
@@ -266,7 +273,7 @@ describe('listModels', () => {
       Response.json({ error: { message: 'Oh' } }, { status: 500 }),
       /failed with status 500: Oh\.$/,
     ],
-    ['a refused connection', refused, /^Could not reach api\.openai\.com: the connection was refused\.$/],
+    ['a refused connection', refused, /^Could not connect to api\.openai\.com: the connection was refused\./],
   ];
   for (const [rule, outcome, message] of failures) {
     it(`${rule} has a plain message`, async () => {
@@ -277,4 +284,41 @@ describe('listModels', () => {
       await assert.rejects(listModels({ provider: 'openai' }, { key: 'k', fetch }), { message });
     });
   }
+
+  const refusals: readonly (readonly [provider: string, status: number, body: object, reason: string])[] = [
+    [
+      'OpenAI',
+      401,
+      { error: { message: 'Incorrect API key provided: sk-12.' } },
+      'Incorrect API key provided: «key».',
+    ],
+    ['Mistral', 401, { detail: 'Unauthorized' }, 'Unauthorized'],
+    ['xAI', 403, { code: 'x', error: 'Team is blocked.' }, 'Team is blocked.'],
+    [
+      'Google',
+      400,
+      { error: { message: 'API key not valid.', details: [{ reason: 'API_KEY_INVALID' }] } },
+      'API key not valid.',
+    ],
+    ['an empty body', 401, {}, ''],
+  ];
+  for (const [provider, status, body, reason] of refusals) {
+    it(`a refused key has the reason of ${provider}`, async () => {
+      const fetch = async () => Response.json(body, { status });
+      await assert.rejects(listModels({ provider: 'openai' }, { key: 'k', fetch }), (error) => {
+        assert.ok(error instanceof KeyRefused);
+        assert.deepEqual([error.status, error.reason], [status, reason]);
+        return true;
+      });
+    });
+  }
+
+  it('a bare host is tried with /v1', async () => {
+    const at = (found: string) => async (input: string | URL | Request) =>
+      String(input) === `${found}/models` ? Response.json({ data: [] }) : new Response('', { status: 404 });
+    const host = 'http://127.0.0.1:1';
+    assert.equal(await findBaseUrl(host, { fetch: at(`${host}/v1`) }), `${host}/v1`);
+    assert.equal(await findBaseUrl(host, { fetch: at(host) }), host);
+    await assert.rejects(findBaseUrl(`${host}/x`, { fetch: at(`${host}/x/v1`) }), /does not list its models/);
+  });
 });

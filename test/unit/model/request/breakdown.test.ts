@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BreakdownItem, GROUPS, totalOf } from '../../../../src/model/request/breakdown.ts';
+import { type BreakdownItem, GROUPS, partsOf, totalOf } from '../../../../src/model/request/breakdown.ts';
 import { ChatConversation } from '../../../../src/model/request/conversation.ts';
 import { estimateRequest } from '../../../../src/model/request/estimate.ts';
 import { createTourModel } from '../../../../src/model/tour.ts';
@@ -93,6 +93,20 @@ describe('the breakdown of a request', () => {
         [IMAGE.replace('cmdassets/', ''), CHAT.indexOf('tool-image')],
       ],
     );
+  });
+
+  it('is listed with the largest first, and adds up to the corrected total', async () => {
+    const items = partsOf(await breakDown(CHAT), 10_000);
+    const sizes = items.map(({ tokens }) => tokens);
+    assert.deepEqual(
+      sizes,
+      sizes.toSorted((a, b) => b - a),
+    );
+    assert.equal(Math.round(totalOf(items)), 10_000);
+    const [server] = items.flatMap(({ what, tokens }) => (what.kind === 'server' ? [{ what, tokens }] : []));
+    const tools = server?.what.tools.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+    assert.equal(Math.round(tools), Math.round(server?.tokens ?? 0));
+    assert.deepEqual(partsOf({ system: [], history: [], tools: [], attachments: [] }, 10), []);
   });
 
   it('an attachment is left out alone', async () => {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { modelTools, nameOfTool, toolOfName } from '../../../../src/model/request/tools.ts';
+import {
+  fitDescriptions,
+  listNames,
+  modelTools,
+  nameOfTool,
+  toolOfName,
+} from '../../../../src/model/request/tools.ts';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
 
 const tool = (server: string, name: string, more: Partial<ToolInfo> = {}): ToolInfo => ({
@@ -57,10 +63,59 @@ describe('the names of tools', () => {
   });
 });
 
-it('a model may also write a name as it is in the chat', () => {
-  const tools = modelTools([tool('a', 'b.c')]);
-  assert.deepEqual(toolOfName(tools, 'a.b.c'), { server: 'a', tool: 'b.c' });
-  assert.equal(toolOfName(tools, 'a.b'), undefined);
+describe('a name as a model writes it', () => {
+  const tools = modelTools([
+    tool('time', 'current_time'),
+    tool('git', 'log'),
+    tool('files', 'read.file'),
+    tool('web', 'read'),
+    tool('disk', 'read'),
+    tool('log', 'er'),
+    tool('lo', 'ger'),
+  ]);
+  const cases: readonly (readonly [written: string, meant: string | undefined])[] = [
+    ['time__current_time', 'time.current_time'],
+    ['time.current_time', 'time.current_time'],
+    ['files.read.file', 'files.read.file'],
+    ['functions.time__current_time', 'time.current_time'],
+    ['functions.time__current_time:0', 'time.current_time'],
+    ['default_api:time__current_time', 'time.current_time'],
+    ['mcp__time__current_time', 'time.current_time'],
+    ['to=functions.current_time', 'time.current_time'],
+    ['current_time', 'time.current_time'],
+    ['current_time()', 'time.current_time'],
+    ['`current_time`', 'time.current_time'],
+    ['currentTime', 'time.current_time'],
+    ['Time-Current-Time', 'time.current_time'],
+    ['time/current_time', 'time.current_time'],
+    ['time__current_time<|channel|>commentary', 'time.current_time'],
+    ['<|start|>functions.current_time<|channel|>', 'time.current_time'],
+    ['commentary<|channel|>', undefined],
+    ['log', 'git.log'],
+    ['read_file', 'files.read.file'],
+    // Two tools fit.
+    ['read', undefined],
+    ['logger', undefined],
+    // Another server, or a part of a name.
+    ['clock__current_time', undefined],
+    ['current', undefined],
+    ['time', undefined],
+    ['functions.', undefined],
+    ['', undefined],
+    ['__', undefined],
+  ];
+  for (const [written, meant] of cases) {
+    it(`${JSON.stringify(written)} is ${meant ?? 'none that was given'}`, () => {
+      const found = toolOfName(tools, written);
+      assert.equal(found && `${found.server}.${found.tool}`, meant);
+    });
+  }
+
+  it('a model that calls another tool is told at most 50 names', () => {
+    const many = modelTools(Array.from({ length: 53 }, (_, at) => tool('a', `t${at + 10}`)));
+    assert.match(listNames(many), /^The tools of this chat: a__t10, a__t11, .*, a__t59 and 3 more\.$/);
+    assert.equal(listNames([]), 'This chat has no tools.');
+  });
 });
 
 describe('a description', () => {
@@ -72,10 +127,36 @@ describe('a description', () => {
     assert.equal(describeIt({}), 'b');
   });
 
-  it('is cut to the strictest limit and has no tag characters', () => {
+  it('is whole up to 16,000 characters and has no tag characters', () => {
+    assert.equal(describeIt({ description: 'word '.repeat(3000) }), 'word '.repeat(3000).trim());
     const long = describeIt({ description: '😀'.repeat(3_000_000) }) ?? '';
-    assert.ok(long.length <= 2048 && long.isWellFormed() && long.endsWith('…'));
+    assert.ok(long.length <= 16_000 && long.isWellFormed() && long.endsWith('…'));
     assert.equal(describeIt({ description: 'a\u{e0041}\u{e0042}b' }), 'ab');
+  });
+});
+
+describe('a description that is too long for a provider', () => {
+  const fittedTo = (description: string, maxChars?: number) => {
+    const { tools, cut } = fitDescriptions(modelTools([tool('a', 'b', { description })]), maxChars);
+    return [tools[0]?.description ?? '', cut.length] as const;
+  };
+  const cases: Record<string, [description: string, fitted: string]> = {
+    'is cut after a sentence': ['First one. Second one. Third one is long.', 'First one. Second one. …'],
+    'is cut after a line': [
+      'A heading of some words\nfirst second third fourth',
+      'A heading of some words …',
+    ],
+    'is cut after a word': ['One. first second third fourth fifth sixth', 'One. first second third …'],
+    'is cut anywhere else': ['x'.repeat(50), `${'x'.repeat(28)} …`],
+    'that fits stays': ['Thirty characters are allowed.', 'Thirty characters are allowed.'],
+  };
+  for (const [rule, [description, fitted]] of Object.entries(cases)) {
+    it(rule, () => assert.deepEqual(fittedTo(description, 30), [fitted, fitted === description ? 0 : 1]));
+  }
+
+  it('stays where there is no limit', () => {
+    const description = 'A sentence. '.repeat(300).trim();
+    assert.deepEqual(fittedTo(description), [description, 0]);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   renderSampling,
 } from '../../../../src/model/sampling/text.ts';
 import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../../../src/ports/servers.ts';
+import { anySign } from '../../../kit/anySign.ts';
 
 const REQUEST: SamplingRequest = {
   system: 'Be brief.',
@@ -179,7 +180,7 @@ function plainRecord<T extends object>(
 
 describe('any unedited request or answer is read back unchanged', () => {
   const line = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anySign }),
     fc.constantFrom('', '# %% user', '\\# %% text', '#%% call {', '```', '⟦U+0041⟧', '\ufeff'),
     fc.constantFrom('[image 1: x]', '\\\\[audio 2:'),
   );

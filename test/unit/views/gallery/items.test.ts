@@ -30,20 +30,31 @@ const NOW = 100 * DAY;
 function item(name: string, more: Partial<GalleryItem> & { tool?: string; age?: number } = {}): GalleryItem {
   const { tool, age = 0, ...rest } = more;
   const uses = tool === undefined ? [] : [{ chat: 'sales', turn: 3, tool }];
-  return { id: name, name, folder: '', kind: kindOf(name), bytes: 1, time: NOW - age, uses, ...rest };
+  return {
+    id: name,
+    title: name,
+    name,
+    folder: '',
+    kind: kindOf(name),
+    bytes: 1,
+    time: NOW - age,
+    uses,
+    ...rest,
+  };
 }
 
 const ITEMS = [
   item('chart-2.png', { tool: 'charts.bar', bytes: 50_000, age: 1 }),
   item('chart-10.png', { tool: 'charts.pie', bytes: 500_000, age: 2 * DAY }),
   item('speech.mp3', { tool: 'voice.say', bytes: 5_000_000, age: 10 * DAY }),
-  item('old.bin', { bytes: 50_000_000, age: 60 * DAY }),
+  item('old.bin', { title: 'quarterly.pdf', bytes: 50_000_000, age: 60 * DAY }),
 ];
 
 describe('a query', () => {
   const cases: readonly (readonly [string, Partial<Query>, readonly string[]])[] = [
     ['shows everything, the newest first', {}, ['chart-2.png', 'chart-10.png', 'speech.mp3', 'old.bin']],
     ['finds names', { search: 'CHART' }, ['chart-2.png', 'chart-10.png']],
+    ['finds titles', { search: 'quarterly' }, ['old.bin']],
     ['finds tools and kinds, and requires every word', { search: 'image pie' }, ['chart-10.png']],
     ['finds chats', { search: 'sales mp3' }, ['speech.mp3']],
     ['filters by kind', { kind: 'audio' }, ['speech.mp3']],

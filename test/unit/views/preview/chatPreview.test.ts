@@ -144,12 +144,20 @@ describe('files', () => {
   const cases: Record<string, [text: string, expected: RegExp]> = {
     'audio has a player, and its link below': [
       `[Tool generated audio 1](${ASSET})`,
-      /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="Tool generated audio 1"><\/audio><a href="cmdassets/,
+      /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="audio 1"><\/audio><a href="cmdassets/,
     ],
     'a video has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
     'a PDF is a chip with its own name': [
       '[Tool generated file 1: q.pdf](cmdassets/x.pdf)',
-      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
+      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf" title="x\.pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
+    ],
+    'a file without a name is named by its kind and number': [
+      '[Tool generated file 2](cmdassets/x.zip)',
+      /title="x\.zip">.*>file 2 <span/,
+    ],
+    'an image of a tool is named by its number, with its file in the tooltip': [
+      '![Tool generated image 1](cmdassets/x.png)',
+      /title="Show larger\nx\.png"><img src="cmdassets\/x\.png" alt="image 1"/,
     ],
     'every file of a result is a chip': [
       `[Tool generated audio 1](${ASSET})\n\n[Tool generated file 1](cmdassets/x.zip)`,

@@ -19,6 +19,7 @@ export const WORDS: PreviewWords = {
   writing: 'Being written…',
   unfinishedCall: 'not finished',
   notLoaded: 'not loaded: it is on the internet',
+  generated: (kind, number) => `${kind} ${number}`,
   interrupted: (reason) => `Interrupted: ${reason}`,
   lines: (count) => `${count} lines`,
 };

@@ -74,7 +74,7 @@ test('a call of an app follows the rules of its chat, and is audited with its co
   assert.equal(await calls.mayCall(call, TOOL), true);
   assert.deepEqual(entries, []);
   await calls.call(call, new AbortController().signal);
-  assert.deepEqual(asked, [{ approve: 'ask' }]);
+  assert.deepEqual(asked, [{ chat: CHAT, approve: 'ask' }]);
   assert.deepEqual(sent, [['read', CHAT]]);
   assert.deepEqual(timeless(entries), [{ ...ABOUT, consent: 'remembered', outcome: 'ok', resultBytes: 5 }]);
 });
@@ -104,7 +104,7 @@ for (const [name, options, reason] of REFUSED) {
 const NOT_ALLOWED: readonly (readonly [ConsentAnswer['kind'], AuditEntry['outcome']])[] = [
   ['deny', 'denied'],
   ['cancel', 'cancelled'],
-  ['edit', 'cancelled'],
+  ['withdraw', 'cancelled'],
 ];
 for (const [kind, outcome] of NOT_ALLOWED) {
   test(`the user’s answer “${kind}” is ${outcome} in the audit log`, async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readImport, splitCommand } from '../../../../src/mcp/config/entries.ts';
+import { readPasted } from '../../../../src/mcp/config/pasted/read.ts';
+import { splitWords } from '../../../../src/mcp/config/pasted/words.ts';
 import {
   CLIENT_IDS,
   clientForm,
@@ -61,13 +62,9 @@ function readToml(text: string): Started {
 function readLine(text: string, platform: NodeJS.Platform): Started {
   // PowerShell doubles a quote; a shell closes and reopens the string.
   const plain = platform === 'win32' ? text.replaceAll(/(?<=\S)''(?=\S)/g, `'"'"'`) : text;
-  const line = splitCommand(plain);
-  assert.ok(line.kind === 'command', text);
-  assert.deepEqual(
-    [line.command, ...line.args.slice(0, 6)],
-    ['claude', 'mcp', 'add', '--scope', 'user', NAME, '--'],
-  );
-  const [command = '', ...args] = line.args.slice(6);
+  const words = splitWords(plain);
+  assert.deepEqual(words.slice(0, 7), ['claude', 'mcp', 'add', '--scope', 'user', NAME, '--']);
+  const [command = '', ...args] = words.slice(7);
   return { command, args };
 }
 
@@ -123,11 +120,9 @@ describe('the copied configuration', () => {
     const args = ['/store/assets-server.mjs', '/home/me/My Notes'];
     for (const client of ['claude-desktop', 'cursor', 'windsurf', 'vscode', 'gemini', 'json'] as const) {
       const text = clientForm(client).write({ command: 'node', args, platform: 'linux' });
-      const { servers, problems } = readImport(text);
-      assert.deepEqual(
-        { servers, problems },
-        { servers: { [NAME]: { command: 'node', args } }, problems: [] },
-      );
+      const pasted = readPasted(text);
+      const [server] = pasted.kind === 'servers' ? pasted.servers : [];
+      assert.deepEqual(server, { name: NAME, entry: { command: 'node', args }, ignored: [] });
     }
   });
 });

@@ -5,12 +5,13 @@ import { strictest } from '../../../../src/chat/format/settings.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../../../src/ports/tools.ts';
 import {
   type AllowedTool,
-  describeCall,
   describeChange,
+  describeTool,
   fingerprintTool,
+  isRedefined,
   type Judgement,
   judgeCall,
-  summarizeTool,
+  renderDefinition,
   toolToRemember,
 } from '../../../../src/vscode/consent/callQuestion.ts';
 
@@ -34,12 +35,7 @@ describe('a chat can only be stricter than the settings', () => {
 });
 
 describe('how a call is judged', () => {
-  const allowed = (print: string, always: boolean): AllowedTool => ({
-    ...summarizeTool(TOOL),
-    print,
-    always,
-    at: '2026-05-03',
-  });
+  const allowed = (print: string, always: boolean): AllowedTool => ({ print, always, at: '2026-05-03' });
   const SAME = allowed('now', true);
   const ONCE = allowed('now', false);
   const OTHER = allowed('then', true);
@@ -79,66 +75,25 @@ describe('how a call is judged', () => {
   }
 });
 
-describe('the text of the dialog', () => {
-  it('shows short arguments whole, before the files and the server’s text', () => {
-    const tool = { ...TOOL, description: 'Draws.' };
-    const text = describeCall(call('x'), tool, { notes: ['image: a.png, 3 bytes'] });
-    assert.equal(
-      text,
-      'Arguments:\n{\n  "value": "x"\n}\n\nIt gets these files:\nimage: a.png, 3 bytes\n\nThe server says of it: Draws.',
-    );
-  });
-
-  it('keeps short lists and objects inside the arguments on one line', () => {
-    const args = { values: [3, 5], at: { x: 1, list: [] }, words: ['a '.repeat(40), '[ ]'], none: {} };
-    const text = describeCall({ server: 'a', tool: 'b', id: 'c1', arguments: args }, TOOL);
-    const words = `"words": [\n    ${JSON.stringify('a '.repeat(40))},\n    "[ ]"\n  ]`;
-    assert.equal(
-      text,
-      `Arguments:\n{\n  "values": [3, 5],\n  "at": {"x": 1, "list": []},\n  ${words},\n  "none": {}\n}`,
-    );
-  });
-
-  it('shows the start and the end of long arguments, and marks the omission twice', () => {
-    const text = describeCall(call(`HEAD${'x'.repeat(9_000)}TAIL`), TOOL);
-    assert.ok(text.length < 4_500, String(text.length));
-    assert.match(text, /"HEADx/);
-    assert.match(text, /xTAIL"/);
-    assert.equal(
-      text.match(/characters are not shown here\. All of them are in the chat, in the call c3/g)?.length,
-      2,
-    );
-  });
-
-  it('shows a call that is not in the chat yet whole at any length', () => {
-    assert.ok(describeCall(call('x'.repeat(9_000), ''), TOOL).includes('x'.repeat(9_000)));
-  });
-
-  it('shows invisible characters, and the server’s text cannot push the arguments away', () => {
-    const text = describeCall(call('a\u202eb'), { ...TOOL, description: 'y'.repeat(5_000) });
-    assert.match(text, /a⟦U\+202E⟧b/);
-    assert.ok(text.length < 1_000);
-    assert.ok(text.indexOf('value') < text.indexOf('yyy'));
-  });
-
-  it('starts with the warning that a tool is destructive', () => {
-    const text = describeCall(call('x'), { ...TOOL, destructive: true });
-    assert.match(text, /^⚠ The server says that this tool may delete or overwrite\.\n\nArguments:/);
-  });
-
-  it('starts with a warning about a changed tool, and describes the change after the arguments', () => {
-    const before = { ...summarizeTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
-    const text = describeCall(call('x'), { ...TOOL, title: 'Sums' }, { before });
-    assert.equal(
-      text,
-      '⚠ This tool has changed since it was last allowed, on 2026-05-03. See below.\n\nArguments:\n{\n  "value": "x"\n}\n\nWhat has changed:\nIts title was none and is “Sums”.\n\nThe server says of it: Sums',
-    );
+describe('what is said about a tool', () => {
+  it('begins with a change and a warning; the server’s text is last and short', () => {
+    const before = { print: '', always: true, at: '2026-05-03T10:20:30.456Z', definition: '' };
+    const tool = { ...TOOL, destructive: true, description: `a\u202eb${'y'.repeat(5_000)}` };
+    const [change, warning, files, description, ...more] = describeTool(tool, {
+      notes: ['image: a.png, 3 bytes'],
+      before,
+    });
+    assert.equal(change, 'a.b has changed since it was allowed on 2026-05-03');
+    assert.equal(warning, 'The server says that this tool may delete or overwrite data.');
+    assert.equal(files, 'Files it gets:\nimage: a.png, 3 bytes');
+    assert.match(description ?? '', /^Description by the server: a⟦U\+202E⟧byyy/);
+    assert.ok((description ?? '').length < 1_000);
+    assert.deepEqual(more, []);
   });
 
   it('shows the whole description of a built-in tool as our own text', async () => {
     for (const tool of await builtInTools()) {
-      const text = describeCall({ ...call('x'), server: 'filechat', tool: tool.tool }, tool);
-      assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);
+      assert.deepEqual(describeTool(tool), [`What it does: ${tool.description}`]);
     }
   });
 });
@@ -205,55 +160,53 @@ describe('the fingerprint of a tool', () => {
   });
 });
 
-describe('the description of a change', () => {
-  const withArguments = (properties: object, required: readonly string[] = ['a']): Partial<ToolInfo> => ({
-    inputSchema: { type: 'object', properties, required },
-  });
-  const { a, b } = SCHEMA.properties;
-  const cases: readonly [name: string, change: Partial<ToolInfo>, expected: readonly string[]][] = [
-    ['the title', { title: 'Paint' }, ['Its title was “Draw” and is “Paint”.']],
-    ['the description', { description: 'Sends it away.' }, ['Its description was “Draws.”.']],
-    ['a new argument', withArguments({ a, b, token: a }), ['New arguments: “token”.']],
-    ['a removed argument', withArguments({ a }), ['Arguments that are gone: “b”.']],
-    ['an argument of another kind', withArguments({ a: b, b }), ['Arguments that are other ones now: “a”.']],
-    [
-      'an argument that is needed now',
-      withArguments({ a, b }, ['a', 'b']),
-      ['Arguments that are other ones now: “b”.'],
-    ],
-    [
-      'the hints',
-      { readOnly: false, destructive: true },
-      ['It no longer says that it only reads.', 'It says now that it may delete or overwrite.'],
-    ],
-    ['an invisible character', { title: 'Dr\u200baw' }, ['Its title was “Draw” and is “Dr⟦U+200B⟧aw”.']],
-  ];
-  for (const [name, change, expected] of cases) {
-    it(name, () =>
-      assert.deepEqual(describeChange(summarizeTool(DRAW), summarizeTool({ ...DRAW, ...change })), expected),
+describe('the definition of a tool as text', () => {
+  it('has one line for each fact, so that two of them can be compared', () => {
+    assert.equal(
+      renderDefinition({ ...DRAW, inputSchema: {}, description: 'Draws.\nSlowly.' }),
+      [
+        ...['Title: Draw', 'Read-only: yes', 'May delete or overwrite: not stated', ''],
+        ...['Description:', 'Draws.', 'Slowly.', '', 'Arguments:', '{}', ''],
+        ...['Results:', '{', '  "type": "object"', '}'],
+      ].join('\n'),
     );
+  });
+
+  const changes: Record<string, Partial<ToolInfo>> = {
+    'the title': { title: 'Paint' },
+    'an invisible character': { title: 'Dr\u200baw' },
+    'the description': { description: 'Sends it away.' },
+    'an argument': { inputSchema: { ...SCHEMA, required: [] } },
+    'a hint': { readOnly: false },
+    'the end of a long description': { description: `${'d'.repeat(90_000)}e` },
+  };
+  const was = (tool: ToolInfo): AllowedTool => ({
+    print: '',
+    always: true,
+    at: '2026-05-03',
+    definition: renderDefinition(tool),
+  });
+  for (const [name, change] of Object.entries(changes)) {
+    it(`shows a change of ${name}`, () => {
+      const long = { ...DRAW, description: 'd'.repeat(90_001) };
+      const before = name.includes('long') ? long : DRAW;
+      assert.ok(isRedefined({ ...before, ...change }, was(before)));
+    });
   }
 
-  it('has at least one line', () => {
-    const [line, ...more] = describeChange(summarizeTool(DRAW), summarizeTool(DRAW));
-    assert.match(line ?? '', /^Something else: /);
-    assert.deepEqual(more, []);
+  it('stays the same if only the server has changed', () => {
+    assert.ok(!isRedefined(DRAW, was(DRAW)));
+    const expected = 'The server of s.t has changed since it was allowed on 2026-05-03';
+    assert.equal(describeChange(DRAW, was(DRAW)), expected);
   });
 
   it('stays short for any definition', () => {
-    const names = Array.from({ length: 5_000 }, (_, at) => [`${'n'.repeat(500)}${at}`, {}] as const);
-    const hostile: ToolInfo = {
-      ...DRAW,
-      title: 't'.repeat(9_000),
-      description: 'd'.repeat(90_000),
-      inputSchema: { properties: { ...Object.fromEntries(names), ...{ x: 1, y: 2 } } },
-    };
-    assert.ok(JSON.stringify(summarizeTool(hostile)).length < 6_000);
-    assert.ok(describeChange(summarizeTool(hostile), summarizeTool(DRAW)).join('\n').length < 3_000);
+    const hostile: ToolInfo = { ...DRAW, title: 't'.repeat(9_000), description: 'd'.repeat(90_000) };
+    assert.ok(renderDefinition(hostile).length < 3_200);
   });
 
-  for (const inputSchema of [undefined, null, true, [], { properties: [1] }, { properties: { a: null } }]) {
+  for (const inputSchema of [undefined, null, true, [], { properties: [1] }]) {
     it(`works for the schema ${JSON.stringify(inputSchema)}`, () =>
-      assert.ok(describeChange(summarizeTool(DRAW), summarizeTool({ ...DRAW, inputSchema })).length > 0));
+      assert.ok(renderDefinition({ ...DRAW, inputSchema }).length > 0));
   }
 });

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { argumentQuestions } from '../../../../src/mcp/schema/arguments.ts';
-import { describeAnswer, describeForm, describeUrl } from '../../../../src/vscode/consent/elicitationText.ts';
+import {
+  describeAnswer,
+  describeForm,
+  describeUrl,
+  noticeOfForm,
+  noticeOfUrl,
+} from '../../../../src/vscode/consent/elicitationText.ts';
+import { renderNotice } from '../../../../src/vscode/consent/noticeText.ts';
 
 const questions = argumentQuestions({
   properties: {
@@ -13,7 +20,39 @@ const questions = argumentQuestions({
   },
 });
 
-describe('the dialog before a server’s form', () => {
+describe('the notification of a server’s question', () => {
+  test('quotes the server, whose text can neither link nor end the quotation', () => {
+    const { text, isWhole } = noticeOfForm('shop', 'Who?” [Yes](command:x)\n$(check)', questions);
+    assert.equal(
+      text,
+      'The server “shop” asks: “Who?" [Yes] (command:x) $ (check)” Give it no passwords and no keys.',
+    );
+    assert.equal(isWhole, true);
+    assert.equal(noticeOfForm('shop', 'Shall I?', []).text, 'The server “shop” asks: “Shall I?”');
+  });
+
+  test('says that long words and addresses are not whole', () => {
+    const { text, isWhole } = noticeOfForm('shop', 'a'.repeat(251), []);
+    assert.ok(text.endsWith(`${'a'.repeat(250)}…”`));
+    assert.equal(isWhole, false);
+    const pay = new URL('https://pay.test/x');
+    assert.deepEqual(noticeOfUrl('shop', 'Pay.', pay), {
+      text: 'The server “shop” wants you to open https://pay.test/x in your browser. It says: “Pay.”',
+      isWhole: true,
+    });
+    assert.equal(noticeOfUrl('shop', 'Pay.', new URL(`https://pay.test/${'x'.repeat(300)}`)).isWhole, false);
+  });
+
+  test('keeps its answers however long it is', () => {
+    const links = ['Open', 'Decline'].map((label, at) => ({ label, command: `c.${at}` }));
+    assert.equal(renderNotice('Open it?', links), 'Open it? [Open](command:c.0) · [Decline](command:c.1)');
+    const long = renderNotice('a'.repeat(5_000), links);
+    assert.ok(long.length < 700);
+    assert.ok(long.endsWith('… [Open](command:c.0) · [Decline](command:c.1)'));
+  });
+});
+
+describe('the details of a server’s form', () => {
   test('shows the server’s text with invisible characters, and the fields', () => {
     const text = describeForm('Who\u202e are you?', questions);
     assert.match(

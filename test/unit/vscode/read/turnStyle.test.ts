@@ -52,13 +52,24 @@ describe('the decorations of turns', () => {
   };
   for (const [name, [changes, lines, isSet]] of Object.entries(cases)) {
     it(name, () => {
-      const shown = new MarkerLines();
+      let now = 10_000;
+      const shown = new MarkerLines(() => now);
       assert.equal(shown.update([0, 5, 9], names), true);
+      now += 2_000;
       shown.move(changes);
       assert.equal(shown.update(lines, names), isSet);
       assert.equal(shown.update(lines, names), false);
     });
   }
+
+  it('are set again when lines move while the decorations may still be on their way', () => {
+    const shown = new MarkerLines(() => 10_000);
+    shown.update([0, 5, 9], names);
+    shown.move([change(10, 10, '\n')]);
+    assert.equal(shown.update([0, 5, 9], names), false);
+    shown.move([change(2, 2, '\n')]);
+    assert.equal(shown.update([0, 6, 10], names), true);
+  });
 
   it('are set when the role of a turn changes', () => {
     const shown = new MarkerLines();

@@ -6,6 +6,9 @@ import {
   type CostView,
   costLine,
   costTooltip,
+  describeNext,
+  describeSpent,
+  describeTurns,
   findTotal,
   forgetChats,
   RunTally,
@@ -20,17 +23,13 @@ const total = (...dollars: (number | undefined)[]) =>
   dollars.reduce<ChatTotals>((totals, each) => addTurn(totals, 'a', turn(each)), []).at(0);
 
 describe('the line in the status bar', () => {
-  const IDLE = '$(comment-discussion)';
   const cases: Record<string, readonly [view: CostView, line: string]> = {
-    'nothing is known': [{}, `${IDLE} Filechat`],
-    'only the size is known': [{ next: { tokens: 1234 } }, `${IDLE} next ≈1.2k tokens`],
-    'everything is known': [
-      { next: { tokens: 1234, dollars: 0.004 }, total: total(0.1, 0.02) },
-      `${IDLE} next ≈1.2k tokens, $0.0040 · so far $0.12`,
+    'there is no model': [{}, '$(hubot) Select a model'],
+    'the model is known, and nothing else is shown': [
+      { model: 'sonnet', next: { tokens: 1234, dollars: 0.004 }, total: total(0.1, 0.02) },
+      '$(hubot) sonnet',
     ],
-    'no price is known': [{ total: total(undefined) }, `${IDLE} so far 1.2k tokens`],
-    'some prices are known': [{ total: total(0.5, undefined) }, `${IDLE} so far ≥ $0.50`],
-    'it is free': [{ next: { tokens: 3, dollars: 0 } }, `${IDLE} next ≈3 tokens, $0`],
+    'its name is no icon': [{ model: 'a $(bug)' }, '$(hubot) a $ (bug)'],
     'a run has started': [{ run: { seconds: 0 } }, '$(sync~spin) running · 0 s'],
     'a request was sent': [
       { run: { seconds: 3, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
@@ -67,14 +66,14 @@ So far: 2 answers, 2.4k tokens, $0.10 and 1 of unknown price.
 | 1 | m | 1.0k | 200 | $0.10 |
 | 2 | m | 1.0k | 200 | ? |
 
-Click to see what will be sent, and to leave something out.`,
+Click for the model, tokens, cost, servers and the log.`,
     );
   });
 
   it('reports if there is no reply yet', () => {
     assert.equal(
       costTooltip({}),
-      'No model has answered in this chat yet.\n\nClick to see what will be sent, and to leave something out.',
+      'No model has answered in this chat yet.\n\nClick for the model, tokens, cost, servers and the log.',
     );
   });
 
@@ -89,6 +88,29 @@ Click to see what will be sent, and to leave something out.`,
       costTooltip({ total: spent }),
       /\| 1 \| \\\[x\\\]\\\(command\\:y\\\) \\\| \\`z\\` \\# \\<img\\> \| \? \| \? \| \? \|/,
     );
+  });
+});
+
+describe('the figures in the menu', () => {
+  it('the next request', () => {
+    assert.equal(describeNext({ tokens: 1234 }), '≈1.2k tokens');
+    assert.equal(describeNext({ tokens: 3, dollars: 0 }), '≈3 tokens, $0');
+  });
+
+  it('the sum, with unknown prices', () => {
+    const spent = [total(0.1, 0.02), total(undefined), total(0.5, undefined)];
+    assert.deepEqual(
+      spent.map((each) => each && describeSpent(each)),
+      ['$0.12', '1.2k tokens', '≥ $0.50'],
+    );
+  });
+
+  it('each reply', () => {
+    const spent = total(0.1, undefined);
+    assert.deepEqual(spent && describeTurns(spent), [
+      { label: '1. m', description: '1.0k tokens in, 200 out · $0.10' },
+      { label: '2. m', description: '1.0k tokens in, 200 out' },
+    ]);
   });
 });
 

@@ -56,6 +56,7 @@ describe('the row of a server', () => {
     ],
     [row({ kind: 'unasked' }), 'not allowed yet', 'lock', 'server.unasked'],
     [row({ kind: 'idle' }, { isRemote: true }), 'not started', 'circle-outline', 'server.idle.remote'],
+    [row({ kind: 'idle' }, { source: 'sample' }), 'not started', 'circle-outline', 'server.idle.sample'],
   ];
   for (const [server, description, icon, contextValue] of cases) {
     it(`${description}: ${contextValue}`, () => {
@@ -109,6 +110,7 @@ describe('the children of a server', () => {
       [
         ['No such file.', undefined],
         ['Start it again', 'filechat.restartServer'],
+        ['Edit its configuration', 'filechat.editServer'],
         ['Show its log', 'filechat.showServerLog'],
       ],
     );

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
+import { waitFor } from '../../../process.ts';
 import {
   activeTab,
-  answer,
   button,
   codeLens,
   dialog,
   focusEditor,
+  HAS_NOTE,
   runCommand,
   titleButton,
   toast,
 } from '../../../workbench/page.ts';
+import { answerCall } from '../../consent.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, uiSession } from '../../session.ts';
 
@@ -34,7 +36,7 @@ ui.test(
     first.say('I look it up.');
     first.call('sample__weather', { city: 'Paris' });
     first.finish('tool_calls');
-    await button(dialog(page, 'Call the tool sample.weather?'), 'Allow').click();
+    await answerCall(page, 'sample.weather');
 
     const second = await model.next();
     assert.match(second.body, /"role":"tool"/);
@@ -47,8 +49,8 @@ ui.test(
     assert.match(text, /```tool_call sample\.weather c1\n\{"city": "Paris"\}\n```/);
     assert.match(text, /^# %% tool sample\.weather c1$/m);
     assert.doesNotMatch(text, /filechat:writing/);
-    await activeTab(page, 'new.chat.md').and(page.locator(':not(.dirty)')).waitFor();
-    assert.equal(readFileSync(workspace.path('new.chat.md'), 'utf8'), text);
+    await activeTab(page, 'how-is-the-weather.chat.md').and(page.locator(':not(.dirty)')).waitFor();
+    assert.equal(readFileSync(workspace.path('how-is-the-weather.chat.md'), 'utf8'), text);
   },
 );
 
@@ -68,45 +70,57 @@ ui.test('the model reads the reason for declining a call', async ({ page, evalua
   const first = await model.next();
   first.call('sample__chart', { title: 'Sales', values: [3, 5, 8] });
   first.finish('tool_calls');
-  const consent = dialog(page, 'Call the tool sample.chart?');
-  await consent.getByText('"values": [3, 5, 8]').waitFor();
-  await takeScreenshot(page, 'consent-in-a-chat');
-  await button(consent, 'Don’t Allow…').click();
-  await answer(page, 'Don’t allow sample.chart', 'Use the figures of 2025');
+  await answerCall(page, 'sample.chart', 'Decline…');
+  await waitForText(evaluate, '> ⚠ The user declined the call.\n\n# %% user\n');
+  await page.waitForFunction(HAS_NOTE, 'Tell the model why, then press Shift\\+Enter');
+  // Written after the cursor was moved.
+  await waitForText(evaluate, 'title: "Draw a chart."');
+  await takeScreenshot(page, 'declined');
+  await page.keyboard.type('Use the figures of 2025.');
+  await waitForText(evaluate, '# %% user\nUse the figures of 2025.');
+  await page.keyboard.press('Shift+Enter');
   const second = await model.next();
-  assert.match(second.body, /The user declined the call: Use the figures of 2025/);
+  assert.match(second.body, /The user declined the call\..*Use the figures of 2025\./);
   second.say('I will.');
   second.finish();
   await waitForText(evaluate, 'I will.\n\n# %% user\n');
 });
 
-ui.test('Edit moves the cursor to the arguments and runs nothing', async ({ page, evaluate }) => {
-  await openChat({ page, evaluate }, 'Draw another chart.');
-  await page.keyboard.press('Shift+Enter');
-  const reply = await model.next();
-  reply.call('sample__chart', { title: 'Costs', values: [1] });
-  reply.finish('tool_calls');
-  await button(dialog(page, 'Call the tool sample.chart?'), 'Edit').click();
-  await codeLens(page, 'Run 1 tool call').waitFor();
-  const asked = model.asked;
-  const { line, text } = await evaluate((vscode) => {
-    const { document, selection } = vscode.window.activeTextEditor ?? {};
-    const at = selection?.active.line ?? 0;
-    return { line: document?.lineAt(at).text, text: document?.getText() ?? '' };
-  });
-  assert.equal(line, '{"title": "Costs", "values": [1]}');
-  assert.doesNotMatch(text, /# %% tool/);
-  // What is typed is what the tool then gets.
-  await page.keyboard.press('Home');
-  for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
-  await page.keyboard.type('Low ');
-  await waitForText(evaluate, '"Low Costs"');
-  await codeLens(page, 'Run 1 tool call').click();
-  const consent = dialog(page, 'Call the tool sample.chart?');
-  await consent.getByText('"title": "Low Costs"').waitFor();
-  await button(consent, 'Cancel').click();
-  assert.equal(model.asked, asked);
-});
+ui.test(
+  'arguments that are edited while the call waits are those of the call',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Draw another chart.');
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.call('sample__chart', { title: 'Costs', values: [1] });
+    reply.finish('tool_calls');
+    await answerCall(page, 'sample.chart', 'Edit Arguments');
+    await waitFor('the cursor to be in the arguments', 10_000, async () => {
+      const line = await evaluate((vscode) => {
+        const { document, selection } = vscode.window.activeTextEditor ?? {};
+        return document?.lineAt(selection?.active.line ?? 0).text;
+      });
+      return line === '{"title": "Costs", "values": [1]}' || undefined;
+    });
+    await page.keyboard.press('Backspace');
+    await page.waitForFunction(HAS_NOTE, 'the arguments are not valid JSON');
+    await codeLens(page, 'Allow Once').click();
+    await toast(page, 'Fix the arguments of sample.chart, then allow the call.').waitFor();
+    await focusEditor(page);
+    await page.keyboard.type('}');
+    await page.keyboard.press('Home');
+    for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('Low ');
+    await waitForText(evaluate, '"Low Costs"');
+    await page.waitForFunction(HAS_NOTE, 'arguments edited');
+    await takeScreenshot(page, 'edited-while-it-waits');
+    await codeLens(page, 'Allow Once').click();
+    const second = await model.next();
+    assert.match(second.body, /Low Costs/);
+    second.finish();
+    await waitForText(evaluate, 'Tool generated image 1');
+  },
+);
 
 ui.test(
   'Stop in the title bar keeps the text so far, and Resume continues there',
@@ -173,7 +187,7 @@ ui.test('a rate limit shows the waiting time, and Cancel ends it', async ({ page
   await openChat({ page, evaluate }, 'Are you busy?');
   await page.keyboard.press('Shift+Enter');
   (await model.next()).refuse(429, { 'retry-after': '60' });
-  const waiting = toast(page, /Again in \d+ s/);
+  const waiting = toast(page, /Retrying in \d+ s/);
   await waiting.waitFor();
   await takeScreenshot(page, 'waiting-for-a-provider');
   await button(waiting, 'Cancel').click();

@@ -14,6 +14,7 @@ import {
   runCommand,
   toast,
 } from '../../../workbench/page.ts';
+import { answerCall } from '../../consent.ts';
 import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'files.autoSave': 'off' } });
@@ -87,7 +88,7 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
     void vscode.commands.executeCommand('filechat.callTool', { server: 'sample', tool: 'photo' });
   });
   await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
-  await button(dialog(page, 'Call the tool sample.photo?'), 'Allow').click();
+  await answerCall(page, 'sample.photo');
   await toast(
     page,
     /This chat is not a saved file\. What its tools return is kept in \/.*cmdassets/,
@@ -116,5 +117,12 @@ async function fillFileDialog(page: Page, path: string): Promise<void> {
     await box.fill(path);
     return false;
   });
-  await page.keyboard.press('Enter');
+  // The dialog ignores Enter while it checks the path.
+  await until(async () => {
+    await page.keyboard.press('Enter');
+    return box.waitFor({ state: 'hidden', timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+  });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import type { Frame, FrameLocator, Locator } from 'playwright-core';
+import type { FrameLocator, Locator } from 'playwright-core';
 import { drawChart } from '../../../../../samples/server/chart.ts';
 import { encodePng } from '../../../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../../../samples/server/encode/wav.ts';
@@ -18,7 +18,7 @@ import {
   waitForWorkbench,
   webview,
 } from '../../../workbench/page.ts';
-import { checkout } from '../../../workspace.ts';
+import { assertAccessible, frameWith } from '../../accessible.ts';
 import { startCanary } from '../../hostileRepository.ts';
 import { takeScreenshot, type Ui, uiSession, useTheme } from '../../session.ts';
 
@@ -35,6 +35,19 @@ const REPORT = name('file', 1, 'pdf');
 const TABLE = name('file', 2, 'csv');
 const ARCHIVE = name('file', 3, 'zip');
 const LEFT_OVER = name('file', 4, 'json');
+
+/** What users see instead of the file names. */
+const TITLES: Readonly<Record<string, string>> = {
+  [CHART]: 'Image 1 of charts.bar',
+  [LINE]: 'Image 2 of charts.bar',
+  [PHOTO]: 'Image 3 of studio.make',
+  [SPEECH]: 'Audio 1 of studio.make',
+  [REPORT]: 'report.pdf',
+  [TABLE]: 'File 2 of studio.make',
+  [ARCHIVE]: 'File 3 of studio.make',
+  [LEFT_OVER]: 'File 4',
+};
+const titleOf = (file: string) => TITLES[file] ?? file;
 
 function fill(workspace: Ui['workspace']): void {
   const folder = workspace.path('sales', 'cmdassets');
@@ -91,9 +104,9 @@ function gallery({ page }: Ui): FrameLocator {
   return webview(page, 'filechat.filechat');
 }
 
-/** Tiles by what a screen reader says of them. */
+/** A tile, by the name of its file or by what a screen reader says of it. */
 function tile(session: Ui, label: string): Locator {
-  return gallery(session).locator('[role=gridcell]', { hasText: label });
+  return gallery(session).locator('[role=gridcell]', { hasText: titleOf(label) });
 }
 
 /** As a run does at its end. The editor's watcher may not know a folder yet that has just come. */
@@ -141,26 +154,6 @@ async function closeAll({ evaluate }: Ui): Promise<void> {
   await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 }
 
-/** The page itself, for what a locator cannot do. */
-async function frameOf({ page }: Ui): Promise<Frame> {
-  return waitFor('the page of the gallery', 10_000, async () => {
-    for (const frame of page.frames()) {
-      if (await frame.$('.gallery').catch(() => null)) return frame;
-    }
-    return undefined;
-  });
-}
-
-async function assertAccessible(session: Ui): Promise<void> {
-  const frame = await frameOf(session);
-  await frame.evaluate(readFileSync(join(checkout, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8'));
-  const found = await frame.evaluate<string[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join('\\n')))`,
-  );
-  assert.deepEqual(found, []);
-}
-
 /** What is shown, from left to right and from top to bottom. */
 async function names(session: Ui): Promise<string[]> {
   return gallery(session)
@@ -171,11 +164,13 @@ async function names(session: Ui): Promise<string[]> {
 ui.test('it opens at the asset under the cursor and is accessible', async (session) => {
   const { page } = session;
   await openGallery(session);
-  const speech = tile(session, `${SPEECH}, Audio, 384.0 KB, from studio.make`);
+  const speech = tile(session, `${titleOf(SPEECH)}, Audio, 384.0 KB, from studio.make`);
   await speech.and(gallery(session).locator('[aria-selected=true]:focus')).waitFor();
   assert.equal(await gallery(session).locator('[aria-selected=true]').count(), 1);
   await gallery(session).getByText('1 selected, 384.0 KB').waitFor();
   assert.ok((await imageWidth(tile(session, CHART).locator('img'))) > 100);
+  assert.deepEqual((await names(session)).toSorted(), Object.values(TITLES).toSorted());
+  assert.ok((await tile(session, REPORT).getAttribute('title'))?.includes(REPORT));
   await gallery(session).getByText('1 page', { exact: true }).waitFor();
   await gallery(session).getByText('month,sales,returns').waitFor();
   await speech.getByText('0:12').waitFor();
@@ -186,7 +181,7 @@ ui.test('it opens at the asset under the cursor and is accessible', async (sessi
       .locator(`body.vscode-${theme.includes('Dark') ? 'dark' : 'light'}`)
       .waitFor();
     await takeScreenshot(page, `gallery ${theme}`);
-    await assertAccessible(session);
+    await assertAccessible(page, '.gallery');
   }
   await useTheme(session.evaluate, 'Default Dark Modern');
 });
@@ -197,23 +192,24 @@ ui.test('search, filters and sorting apply', async (session) => {
   await gallery(session).locator('[role=gridcell]:focus').press('/');
   await search.fill('charts png');
   await gallery(session).getByText('2 of 8 assets').waitFor();
-  assert.deepEqual((await names(session)).toSorted(), [CHART, LINE]);
+  assert.deepEqual((await names(session)).toSorted(), [CHART, LINE].map(titleOf));
   await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
   await gallery(session).getByLabel('Kind', { exact: true }).selectOption('audio');
   await gallery(session).getByText('1 of 8 assets').waitFor();
   await gallery(session).getByLabel('Kind', { exact: true }).selectOption('all');
   await gallery(session).getByLabel('Tool', { exact: true }).selectOption({ label: 'Not linked' });
   await gallery(session).getByText('1 of 8 assets').waitFor();
-  assert.deepEqual(await names(session), [LEFT_OVER]);
+  assert.deepEqual(await names(session), [titleOf(LEFT_OVER)]);
   await search.fill('no such thing');
   await gallery(session).getByText('Nothing fits').waitFor();
-  await assertAccessible(session);
+  await assertAccessible(session.page, '.gallery');
   await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
   await gallery(session).getByLabel('Sort', { exact: true }).selectOption('name');
   await gallery(session)
     .getByText(/^8 assets/)
     .waitFor();
-  assert.deepEqual(await names(session), [SPEECH, REPORT, TABLE, ARCHIVE, LEFT_OVER, CHART, LINE, PHOTO]);
+  const sorted = [SPEECH, TABLE, ARCHIVE, LEFT_OVER, CHART, LINE, PHOTO, REPORT];
+  assert.deepEqual(await names(session), sorted.map(titleOf));
 });
 
 ui.test('the keyboard moves, selects, plays and opens', async (session) => {
@@ -226,11 +222,11 @@ ui.test('the keyboard moves, selects, plays and opens', async (session) => {
   await focused.press('Home');
   await focused.press('Space');
   await tile(session, SPEECH)
-    .getByRole('button', { name: `Pause ${SPEECH}` })
+    .getByRole('button', { name: `Pause ${titleOf(SPEECH)}` })
     .waitFor();
   await focused.press('Space');
   await tile(session, SPEECH)
-    .getByRole('button', { name: `Play ${SPEECH}` })
+    .getByRole('button', { name: `Play ${titleOf(SPEECH)}` })
     .waitFor();
   await focused.press('ArrowRight');
   await focused.press('Shift+ArrowRight');
@@ -239,9 +235,33 @@ ui.test('the keyboard moves, selects, plays and opens', async (session) => {
   await gallery(session).getByText('8 selected').waitFor();
   await focused.press('Escape');
   await focused.press('End');
+  await focused.and(tile(session, REPORT)).waitFor();
+  await focused.press('ArrowLeft');
   await focused.and(tile(session, PHOTO)).waitFor();
   await focused.press('Enter');
   await page.locator(`.tab.active[data-resource-name="${PHOTO}"]`).waitFor();
+});
+
+ui.test('a PDF opens on a page where it can be downloaded or saved, not as text', async (session) => {
+  const { page, workspace } = session;
+  await openGallery(session);
+  await tile(session, REPORT).click();
+  await gallery(session).getByRole('button', { name: 'Open', exact: true }).click();
+  await page.locator(`.tab.active[data-resource-name="${REPORT}"]`).waitFor();
+  const file = webview(page, 'filechat.filechat');
+  await file.getByRole('heading', { name: 'report.pdf' }).waitFor();
+  await file.getByText(/^PDF · [\d.]+ KB · from studio\.make$/).waitFor();
+  await takeScreenshot(page, 'file-page');
+  const download = page.waitForEvent('download');
+  await file.getByRole('button', { name: 'Download' }).click();
+  assert.equal((await download).suggestedFilename(), 'report.pdf');
+  await file.getByRole('button', { name: 'Save As…' }).click();
+  const target = workspace.path('sales', 'report.pdf');
+  const box = quickInput(page).locator('.quick-input-box input');
+  await waitFor('the name', 15_000, async () => (await box.inputValue()) === target || undefined);
+  await box.press('Enter');
+  await page.getByText('report.pdf was saved to').first().waitFor();
+  assert.deepEqual(readFileSync(target), readFileSync(workspace.path('sales', 'cmdassets', REPORT)));
 });
 
 ui.test('an asset is revealed in its chat, and its reference is copied', async (session) => {
@@ -274,9 +294,9 @@ ui.test('new assets appear during a run; deleting asks first', async (session) =
   const added = name('file', 5, 'txt');
   writeFileSync(join(folder, added), 'new');
   await saveChat(session);
-  await tile(session, added).waitFor();
+  await tile(session, 'File 5').waitFor();
   await tile(session, ARCHIVE).click();
-  await tile(session, added).click({ modifiers: ['ControlOrMeta'] });
+  await tile(session, 'File 5').click({ modifiers: ['ControlOrMeta'] });
   await gallery(session).locator('[role=gridcell]:focus').press('Delete');
   const question = dialog(page, 'Move 2 assets to the trash?');
   await question.getByText('A chat still links to 1 of them.').waitFor();
@@ -287,7 +307,7 @@ ui.test('new assets appear during a run; deleting asks first', async (session) =
   await button(dialog(page, 'Move 2 assets to the trash?'), 'Move to Trash').click();
   // This editor's files are on a server, where there is no trash.
   await button(dialog(page, '2 assets could not be moved to the trash.'), 'Delete for Good').click();
-  await tile(session, added).waitFor({ state: 'detached' });
+  await tile(session, 'File 5').waitFor({ state: 'detached' });
   await tile(session, ARCHIVE).waitFor({ state: 'detached' });
   assert.ok(!existsSync(join(folder, ARCHIVE)) && !existsSync(join(folder, added)));
   assert.equal(readdirSync(folder).length, 7);
@@ -390,8 +410,8 @@ ui.test('hostile names and files load and run nothing', async (session) => {
   await tile(session, 'notes.md').getByText(`![x](http://${host}/e.png)`).waitFor();
   assert.equal(await tile(session, 'drawing.svg').locator('img').count(), 0);
   await takeScreenshot(page, 'gallery-hostile');
-  await assertAccessible(session);
-  const frame = await frameOf(session);
+  await assertAccessible(page, '.gallery');
+  const frame = await frameWith(page, '.gallery');
   // What the page tries by itself is stopped as well, so a hole elsewhere would not be enough.
   const tried = await frame.evaluate<string>(
     `fetch('http://${host}/g').then(() => 'loaded', () => 'stopped')`,
@@ -406,6 +426,7 @@ ui.test('an empty gallery says where assets come from', async (session) => {
   await openAt(session, 'hello.chat.md', '# %%');
   await show(session);
   await gallery(session).getByText('No assets yet').waitFor();
+  assert.equal(await gallery(session).locator('select, input').filter({ visible: true }).count(), 0);
   await takeScreenshot(page, 'gallery-empty');
-  await assertAccessible(session);
+  await assertAccessible(page, '.gallery');
 });

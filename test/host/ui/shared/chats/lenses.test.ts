@@ -14,9 +14,12 @@ import {
   codeLens,
   dialog,
   focusEditor,
+  HAS_NOTE,
   imageWidth,
+  pick,
   toast,
 } from '../../../workbench/page.ts';
+import { answerCall } from '../../consent.ts';
 import { heldModel } from '../../heldModel.ts';
 import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
@@ -73,7 +76,7 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
   await waitForText(evaluate, 'Four, as');
   await codeLens(page, 'Stop').waitFor();
   // The figures are drawn behind the line, where only the style sheet knows them.
-  await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
+  await page.waitForFunction(HAS_NOTE, '[1-9]\\d* s · ≈8 tokens');
   await takeInBothThemes(session, 'running-turn');
   await evaluate(async (vscode) => {
     const { uri } = vscode.window.activeTextEditor?.document ?? {};
@@ -82,7 +85,7 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
     await vscode.workspace.applyEdit(rename);
   });
   await activeTab(page, 'renamed.chat.md').waitFor();
-  await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
+  await page.waitForFunction(HAS_NOTE, '[1-9]\\d* s · ≈8 tokens');
   first.finish();
   await waitForText(evaluate, 'knows.\n\n# %% user\n');
   await codeLens(page, 'Stop').waitFor({ state: 'detached' });
@@ -113,15 +116,16 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
   const chat = `${ALONE}# %% user\nOne?\n\n# %% assistant\nEins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\nThree?\n`;
   await openText(session, 'earlier.chat.md', chat);
   const again = () => page.locator('.codelens-decoration a', { hasText: 'Regenerate' }).first();
-  const question = dialog(page, 'More was said below this reply.');
+  const question = page.getByPlaceholder('More was said below this reply.');
   await again().click();
+  await question.waitFor();
   await takeScreenshot(page, 'regenerate-earlier-reply');
-  await button(question, 'Cancel').click();
-  await question.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'hidden' });
   assert.equal(await textOf(evaluate), chat);
 
   await again().click();
-  await button(question, 'Fork to a New Chat').click();
+  await pick(page, 'More was said below this reply.', 'Fork to a New Chat');
   const forked = await model.next();
   forked.say('Uno.');
   forked.finish();
@@ -131,7 +135,7 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
 
   await openText(session, 'earlier.chat.md', chat);
   await again().click();
-  await button(question, 'Replace What Follows').click();
+  await pick(page, 'More was said below this reply.', 'Replace What Follows');
   const replaced = await model.next();
   replaced.say('Un.');
   replaced.finish();
@@ -159,7 +163,7 @@ ui.test('the arguments of a call that waits are a click away', async (session) =
   await waitFor('the cursor', 10_000, async () => ((await line()) === '{"megabytes": 3}' ? true : undefined));
   await openText(session, 'nothing.chat.md', `${ALONE}# %% user\nHello.\n`);
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.editArguments'));
-  await toast(page, 'No call in this chat waits to be made.').waitFor();
+  await toast(page, 'No pending tool calls in this chat.').waitFor();
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
 });
 
@@ -183,7 +187,14 @@ ui.test('a link shows its picture, a sound its length, and a reference opens its
   assert.equal(await imageWidth(hover.locator('img')), 640);
   await hover.getByText('640 × 360 pixels').waitFor();
   await hover.getByRole('link', { name: 'Show in gallery' }).waitFor();
+  await hover.getByText('A gradient', { exact: true }).waitFor();
   await takeInBothThemes(session, 'hover-of-a-picture');
+  await page.keyboard.press('Escape');
+  // Over the target, the editor shows the image itself.
+  const target = await hoverAt(session, '![A gradient](cmdassets/tool');
+  await target.getByText('640 × 360 pixels').waitFor();
+  await target.locator('img').first().waitFor();
+  assert.equal(await target.locator('img').count(), 1);
   await page.keyboard.press('Escape');
   const sound = await hoverAt(session, '[Sile');
   await sound.getByText(/Sound \(audio\/wav\) · 2\.5 s · /).waitFor();
@@ -213,7 +224,7 @@ ui.test('a resource is read by a call, by a click above its link, and opens on c
   const call = '```tool_call filechat.read_resource c2\n{"server": "docs", "uri": "docs://self"}\n```\n';
   await openText(session, 'resources.chat.md', `# %% tool docs.find c1\n${link}\n\n# %% user\n${call}`);
   await codeLens(page, 'Run 1 tool call').click();
-  await button(dialog(page, 'Call the tool filechat.read_resource?'), 'Allow').click();
+  await answerCall(page, 'filechat.read_resource');
   await button(dialog(page, 'This workspace wants to start a program'), 'Allow').click();
   await waitForText(evaluate, '> From `docs://self`');
   await evaluate((vscode) => vscode.commands.executeCommand('cursorTop'));
@@ -263,12 +274,12 @@ ui.test('a large result says how much has come, and Cancel ends the call', async
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'large.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
   await codeLens(page, 'Run 1 tool call').click();
-  await button(dialog(page, 'Call the tool slow.large?'), 'Allow').click();
+  await answerCall(page, 'slow.large');
   const notice = toast(page, /slow\.large · [1-9]\d* s · 3\.0 MB received/);
   await notice.waitFor();
   await takeInBothThemes(session, 'progress-with-bytes');
   await button(notice, 'Cancel').click();
-  await waitForText(evaluate, 'The call was stopped before it answered.');
+  await waitForText(evaluate, 'The call was stopped before its result arrived.');
   await notice.waitFor({ state: 'detached' });
 });
 
@@ -277,7 +288,7 @@ ui.test('a file of 10 MiB and more is named in a warning, whose button shows it'
   const call = '```tool_call slow.large c1\n{"megabytes": 15, "waits": false}\n```\n';
   await openText(session, 'tenMiB.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
   await codeLens(page, 'Run 1 tool call').click();
-  await button(dialog(page, 'Call the tool slow.large?'), 'Allow').click();
+  await answerCall(page, 'slow.large');
   const warning = toast(
     page,
     /Large files from slow\.large: cmdassets\/tool-image-[\w-]+-1\.png \(11\.3 MB\)\./,
@@ -320,7 +331,4 @@ function gradient(width: number, height: number) {
   return { width, height, pixels };
 }
 
-const FIGURE_SOURCE = `[...document.querySelectorAll('.view-line span')].some((each) =>
-  new RegExp(words).test(getComputedStyle(each, '::after').content))`;
-const FIGURES = `(words) => ${FIGURE_SOURCE}`;
-const NO_FIGURES = `(words) => !${FIGURE_SOURCE}`;
+const NO_FIGURES = `(words) => !(${HAS_NOTE})(words)`;

@@ -46,10 +46,10 @@ ui.test('turns are cards with role and time, calls on one line, players and chip
     .evaluateAll((cards) => cards.map((card) => card.ariaLabel));
   assert.deepEqual(names, ['You', 'Assistant', 'Tool: charts.bar', 'Tool: files.read', 'Assistant']);
   assert.equal(await frame.getByText('%%').count(), 0);
-  assert.equal(await imageWidth(frame.getByAltText('Tool generated image 1')), 640);
+  assert.equal(await imageWidth(frame.getByAltText('Image 1', { exact: true })), 640);
   await frame.getByText('Nov 16, 2026').waitFor();
   await frame.getByRole('link', { name: /^quarterly\.pdf [\d.]+ KB$/ }).waitFor();
-  await frame.getByRole('link', { name: /^Tool generated audio 1 WAV · [\d.]+ KB$/ }).waitFor();
+  await frame.getByRole('link', { name: /^Audio 1 WAV · [\d.]+ KB$/ }).waitFor();
   const seconds = await frame.locator('audio').evaluate(
     (sound: {
       duration: number;
@@ -73,13 +73,56 @@ ui.test('an image opens in full size and closes with the keyboard', async ({ pag
   const frame = shown(page);
   const picture = frame.locator('.filechat-image');
   await picture.press('Enter');
-  const dialog = frame.getByRole('dialog', { name: 'Tool generated image 1' });
+  const dialog = frame.getByRole('dialog', { name: 'Image 1' });
   await dialog.waitFor();
   await frame.getByRole('button', { name: 'Close' }).and(frame.locator(':focus')).waitFor();
   await takeScreenshot(page, 'preview-picture');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await picture.and(frame.locator(':focus')).waitFor();
+});
+
+ui.test('in a narrow preview, the name of a tool stays visible', async ({ page }) => {
+  const size = page.viewportSize() ?? { width: 1400, height: 900 };
+  const card = shown(page).locator('.filechat-tool').first();
+  for (const width of [900, 420]) {
+    await page.setViewportSize({ ...size, width });
+    const [head, name, time] = await Promise.all(
+      ['.filechat-head', '.filechat-detail', '.filechat-time'].map((part) =>
+        card.locator(part).boundingBox(),
+      ),
+    );
+    assert.ok(head && name && time);
+    assert.ok(name.width > 60, `${width}: ${name.width}`);
+    assert.ok(time.x + time.width <= head.x + head.width + 1, `${width}: the time is inside of the card`);
+    await takeScreenshot(page, `preview-narrow-${width}`);
+  }
+  await page.setViewportSize(size);
+});
+
+ui.test('formulas, tasks and images that are not loaded are shown as models mean them', async (session) => {
+  const text =
+    '# %% assistant\nEuler: \\(e^{i\\pi} = -1\\).\n\n\\[\n\\frac{a}{b}\n\\]\n\n- [x] Plan\n- [ ] Do\n\n\\![remote](https://example.test/a.png)\n';
+  const frame = await preview(session, 'models.chat.md', text);
+  await frame.locator('p .katex').first().waitFor();
+  await frame.locator('.katex-block .katex-display').waitFor();
+  assert.deepEqual(
+    await frame.getByRole('checkbox').evaluateAll((boxes) => boxes.map((box) => box.matches(':checked'))),
+    [true, false],
+  );
+  await frame.getByRole('link', { name: 'remote (not loaded' }).waitFor();
+  assert.equal(await frame.getByText('!remote').count(), 0);
+  await takeScreenshot(session.page, 'preview-models');
+});
+
+ui.test('a PDF opens on its own page, not as text', async (session) => {
+  const { page } = session;
+  const frame = await preview(session, 'rich.chat.md', RICH);
+  await frame.getByRole('link', { name: /^quarterly\.pdf/ }).click();
+  await page.locator('.tab.active[data-resource-name$="-1.pdf"]').waitFor();
+  const file = webview(page, 'filechat.filechat');
+  await file.getByRole('heading', { name: 'quarterly.pdf' }).waitFor();
+  await preview(session, 'rich.chat.md', RICH);
 });
 
 ui.test('code is copied with one click, and the button confirms it', async ({ page }) => {

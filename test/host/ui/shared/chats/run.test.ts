@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
-  answer,
   button,
   dialog,
   focusEditor,
   imageWidth,
   openFile,
+  pick,
   runCommand,
   titleButton,
   toast,
   webview,
 } from '../../../workbench/page.ts';
+import { answerCall } from '../../consent.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md' });
@@ -25,15 +26,13 @@ ui.test(
     await takeScreenshot(page, 'tour-before');
     await titleButton(page, 'Run').click();
     await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
-    const consent = dialog(page, 'Call the tool sample.tour?');
-    await consent.getByText('Arguments:').waitFor();
-    await takeScreenshot(page, 'consent-to-a-tool');
-    await button(consent, 'Always Allow This Tool').click();
+    await answerCall(page, 'sample.tour', 'Always Allow…');
+    await pick(page, 'Always Allow', 'Always Allow sample.tour');
     await waitForText(evaluate, 'Tool generated file 1: quarterly.pdf');
     await runCommand(page, 'Markdown: Open Preview to the Side');
     const preview = webview(page, 'vscode.markdown-language-features');
-    assert.equal(await imageWidth(preview.getByAltText('Tool generated image 1')), 640);
-    await preview.getByRole('link', { name: 'Tool generated audio 1' }).waitFor();
+    assert.equal(await imageWidth(preview.getByAltText('Image 1', { exact: true })), 640);
+    await preview.getByRole('link', { name: 'Audio 1' }).waitFor();
     await takeScreenshot(page, 'tour-after');
   },
 );
@@ -60,12 +59,12 @@ ui.test('progress is shown in the server’s words, and Cancel cancels', async (
       arguments: { seconds: 60, steps: 100 },
     });
   });
-  await button(dialog(page, 'Call the tool sample.slow?'), 'Allow').click();
+  await answerCall(page, 'sample.slow');
   const progress = toast(page, /Filechat: sample\.slow: Step \d+/);
   await progress.waitFor();
   await takeScreenshot(page, 'progress');
   await button(progress, 'Cancel').click();
-  await waitForText(evaluate, 'The call was stopped before it answered.');
+  await waitForText(evaluate, 'The call was stopped before its result arrived.');
 });
 
 ui.test('a declined call says so, and is not made', async ({ page, evaluate }) => {
@@ -74,8 +73,7 @@ ui.test('a declined call says so, and is not made', async ({ page, evaluate }) =
     await vscode.commands.executeCommand('filechat.newChat', { content });
     void vscode.commands.executeCommand('filechat.run');
   });
-  await button(dialog(page, 'Call the tool sample.photo?'), 'Don’t Allow…').click();
-  await answer(page, 'Don’t allow sample.photo', '');
+  await answerCall(page, 'sample.photo', 'Decline…');
   const text = await waitForText(evaluate, '> ⚠ The user declined the call.');
   assert.equal(text.includes('Tool generated'), false);
 });
@@ -87,7 +85,7 @@ ui.test('the error text of a tool is plain text and never a command link', async
     await vscode.commands.executeCommand('filechat.newChat', { content });
     void vscode.commands.executeCommand('filechat.run');
   });
-  await button(dialog(page, 'Call the tool sample.fail?'), 'Allow').click();
+  await answerCall(page, 'sample.fail');
   const message = toast(page, 'See [the help] (command:workbench.action.terminal.new)');
   await message.waitFor();
   assert.equal(await message.getByRole('link').count(), 0);
@@ -97,9 +95,9 @@ ui.test(
   'a declined server leaves the chat unchanged, and a closed question is asked again',
   async ({ page, evaluate }) => {
     await evaluate((vscode) => vscode.commands.executeCommand('filechat.forgetPermissions'));
-    await openFile(page, 'sounds.chat.md');
-    const before = await waitForText(evaluate, 'Two sounds');
-    for (const answer of ['Cancel', 'Don’t Allow']) {
+    await openFile(page, 'audio.chat.md');
+    const before = await waitForText(evaluate, 'Two tools return audio');
+    for (const answer of ['Cancel', 'Don’t Start']) {
       const ran = evaluate(async (vscode) =>
         vscode.commands.executeCommand<{ error?: string }>('filechat.run'),
       );

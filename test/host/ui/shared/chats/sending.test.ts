@@ -58,7 +58,8 @@ ui.test(
       );
     });
     await focusEditor(page);
-    await page.locator('.statusbar-item', { hasText: 'tokens' }).first().click();
+    await page.locator('[id*="filechat.cost"]').first().click();
+    await quickPickRow(page, 'Show What Will Be Sent').filter({ hasText: 'tokens' }).click();
     await quickPickRow(page, 'Assistant: Last year was the better one').waitFor();
     await quickInput(page)
       .getByText(/What Will Be Sent to sonnet/)
@@ -67,6 +68,12 @@ ui.test(
     const labels = await quickInput(page).locator('.monaco-list-row .label-name').allTextContents();
     const turns = labels.filter((label) => /Assistant|You/.test(label));
     assert.match(turns[0] ?? '', /Assistant/, 'the largest turn comes first');
+    const shares = await quickInput(page).locator('.monaco-list-row .label-description').allTextContents();
+    const percents = shares.map((share) => Number(/(\d+) %/.exec(share)?.[1] ?? 0));
+    assert.deepEqual(
+      percents,
+      [...percents].sort((a, b) => b - a),
+    );
     await pick(page, 'The largest parts come first', 'Assistant: Last year');
     await pick(page, 'What is left out stays in the file', 'Leave It Out');
     const text = await waitForText(evaluate, '<!-- Last year was');

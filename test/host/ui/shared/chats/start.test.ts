@@ -12,9 +12,11 @@ import {
   pick,
   quickInput,
   quickPickRow,
+  runCommand,
 } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { takeInBothThemes, uiSession } from '../../session.ts';
+import { closeEditors } from '../../tidyUp.ts';
 
 /** A server of the user's own, so that the samples must find theirs beside it. */
 const ui = uiSession({
@@ -50,7 +52,7 @@ ui.test('the walkthrough leads through five steps', async ({ page, evaluate, wor
   for (const [at, title] of [
     'Write Your First Chat',
     'Call Your First Tool',
-    'Look at What Came Back',
+    'View the Results',
     'Add a Server',
     'Choose a Model',
   ].entries()) {
@@ -85,6 +87,27 @@ ui.test(
   },
 );
 
+ui.test('the settings are in five groups, and their links run commands', async ({ page, evaluate }) => {
+  await runCommand(page, 'Preferences: Open Settings (UI)');
+  const settings = page.locator('.settings-editor');
+  await settings.locator('.suggest-input-container').click();
+  await page.keyboard.type('@ext:filechat.filechat');
+  const groups = settings.locator('.settings-toc-container').getByRole('treeitem');
+  await groups.filter({ hasText: 'Privacy' }).waitFor();
+  const titles = await groups.locator('.settings-toc-entry').allTextContents();
+  assert.deepEqual(titles.slice(-5), ['Chat', 'Models', 'Servers', 'Results', 'Privacy']);
+  const group = (title: string) => groups.and(page.getByLabel(`${title}, group`, { exact: true }));
+  for (const title of titles.slice(-5)) {
+    await group(title).click();
+    await takeInBothThemes({ page, evaluate }, `settings-${title}`);
+  }
+  await group('Models').click();
+  await settings.getByRole('link', { name: 'Select Model' }).first().click();
+  await quickInput(page).getByRole('option').first().waitFor();
+  await page.keyboard.press('Escape');
+  await closeEditors({ page, evaluate });
+});
+
 ui.test('samples are one list away', async ({ page, evaluate }) => {
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('h');
@@ -101,7 +124,7 @@ ui.test('the view groups chats by age and follows the files', async ({ page, eva
     .first()
     .waitFor();
   writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: The plan\nmodel: tour\n---\n# %% user\nGo on\n');
-  await row(page, /^The plan, now/).waitFor();
+  await row(page, /^The plan, plan\.chat\.md, now/).waitFor();
   writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: Another plan\n---\n# %% user\nGo on\n');
   const plan = row(page, /^Another plan/);
   await plan.click();
@@ -119,15 +142,15 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
   await fillQuickInput(page, 'Rename Chat', 'idea');
   await page.keyboard.press('Enter');
   await activeTab(page, 'idea.chat.md').waitFor();
-  await row(page, /^Two sounds/).click();
-  await activeTab(page, 'sounds.chat.md').waitFor();
+  await row(page, /^Two tools return audio/).click();
+  await activeTab(page, 'audio.chat.md').waitFor();
   await page.keyboard.press('Delete');
-  const question = dialog(page, 'Move “sounds” to the trash?');
+  const question = dialog(page, 'Move “audio” to the trash?');
   await button(question, 'Move to Trash').click();
   // A server has no trash.
   await button(dialog(page, 'Delete it for good?'), 'Delete').click();
-  await row(page, /^Two sounds/).waitFor({ state: 'detached' });
-  assert.equal(existsSync(workspace.path('sounds.chat.md')), false);
+  await row(page, /^Two tools return audio/).waitFor({ state: 'detached' });
+  assert.equal(existsSync(workspace.path('audio.chat.md')), false);
 });
 
 ui.test('the search finds a turn while typing, and opens it', async ({ page, evaluate }) => {

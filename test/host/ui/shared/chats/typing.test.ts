@@ -28,6 +28,7 @@ ui.test('typing `# %% assistant` and Enter runs the chat', async ({ page, evalua
   reply.say('Yes.');
   reply.finish();
   await waitForText(evaluate, 'Are you there?\n\n# %% assistant\nYes.\n\n# %% user\n');
+  await activeTab(page, 'are-you-there.chat.md').waitFor();
 });
 
 ui.test('a final newline added on save runs nothing', async ({ page, evaluate }) => {
@@ -37,7 +38,7 @@ ui.test('a final newline added on save runs nothing', async ({ page, evaluate })
   await waitForText(evaluate, '# %% assistant');
   await page.keyboard.press('ControlOrMeta+S');
   await waitForText(evaluate, '# %% assistant\n');
-  await activeTab(page, 'new-2.chat.md').and(page.locator(':not(.dirty)')).waitFor();
+  await activeTab(page, 'new.chat.md').and(page.locator(':not(.dirty)')).waitFor();
   // A run that had begun would refuse this one.
   const ran = evaluate((vscode) => {
     const uri = vscode.window.activeTextEditor?.document.uri;

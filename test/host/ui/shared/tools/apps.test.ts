@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { FrameLocator } from 'playwright-core';
-import { button, dialog, webview } from '../../../workbench/page.ts';
+import { button, webview } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
+import { answerCall, answerNotice, notice } from '../../consent.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 /** Whatever an app can make the browser ask for ends up here. */
@@ -53,7 +54,7 @@ async function showApp(session: Ui, server: string, tool: string): Promise<void>
     (vscode, argument) => vscode.commands.executeCommand('filechat.callTool', argument),
     call,
   );
-  await button(dialog(page, `Call the tool ${server}.${tool}?`), 'Allow').click();
+  await answerCall(page, `${server}.${tool}`);
   await called;
 }
 
@@ -69,10 +70,7 @@ ui.test('the app of a real server opens beside the chat with its call and result
   await showApp(session, 'debug', 'debug-tool');
   // It logs each of its events through a tool; three times no, and it does not ask any more.
   for (let times = 0; times < 3; times += 1) {
-    // The next question has the same words, so this one is held on to.
-    const question = await dialog(page, 'Call the tool debug.debug-log?').elementHandle();
-    await page.keyboard.press('Escape');
-    await question?.waitForElementState('hidden');
+    await answerNotice(page, 'asks for permission to call debug.debug-log', 'Decline');
   }
   const { app } = shown(session);
   await app.getByText('ontoolresult:').first().waitFor();
@@ -173,22 +171,19 @@ ui.test('the user decides about requests of an app', async (session) => {
   const before = await text();
 
   await press('call');
-  await button(dialog(page, 'Call the tool hostile.leave?'), 'Allow').click();
+  await answerNotice(page, 'asks for permission to call hostile.leave', 'Allow Once');
   await app.getByText('leave was called').waitFor();
   assert.equal(await text(), before, 'The result of the call is the app’s alone.');
 
   await press('link');
-  const link = dialog(page, 'Open this address in your browser?');
-  await link.getByText('https://example.com/a?b=c').waitFor();
+  const link = 'The app of hostile.polite wants to open https://example.com/a?b=c in your browser.';
+  await notice(page, link).waitFor();
   await takeScreenshot(page, 'mcp-app-link');
-  await page.keyboard.press('Escape');
+  await answerNotice(page, link, 'Decline');
   await app.getByText('"isError":true').waitFor();
 
   await press('say');
-  await button(
-    dialog(page, 'Put these words of an app into your turn of the chat?'),
-    'Add to the Chat',
-  ).click();
+  await answerNotice(page, 'wants to add to your turn of the chat: “Look:', 'Add to the Chat');
   await app.getByText('"result":{}').waitFor();
   const said = await text();
   assert.match(
@@ -198,14 +193,17 @@ ui.test('the user decides about requests of an app', async (session) => {
 
   await press('tell');
   await button(around.locator('#bar'), 'Add to the Chat…').click();
-  await dialog(page, 'The user chose B.').waitFor();
-  await page.keyboard.press('Escape');
-  await dialog(page, 'The user chose B.').waitFor({ state: 'detached' });
+  await answerNotice(page, 'The user chose B.', 'Decline');
   assert.equal(await text(), said, 'Nothing gets into the chat without the user.');
 
   await press('mode');
   await app.getByText('"mode":"fullscreen"').waitFor();
   await around.locator('#stage[data-mode="fullscreen"]').waitFor();
+
+  await press('link');
+  await notice(page, link).waitFor();
+  await closeApps(session);
+  await notice(page, link).waitFor({ state: 'hidden' });
 });
 
 ui.test('an app follows the color theme', async (session) => {

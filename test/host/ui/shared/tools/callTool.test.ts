@@ -6,6 +6,7 @@ import {
   answer,
   button,
   dialog,
+  fillQuickInput,
   focusEditor,
   imageWidth,
   pick,
@@ -13,9 +14,11 @@ import {
   quickPickRow,
   runCommand,
   showCommands,
+  toast,
   webview,
 } from '../../../workbench/page.ts';
-import { takeScreenshot, uiSession } from '../../session.ts';
+import { answerCall, waitingCall } from '../../consent.ts';
+import { takeInBothThemes, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 const PNG_HEAD = '89504e470d0a1a0a';
@@ -56,9 +59,9 @@ ui.test(
     await answer(page, 'chart (3/4)', '');
     await pick(page, 'chart (4/4)', 'bars');
 
-    const tool = dialog(page, 'Call the tool sample.chart?');
+    await waitingCall(page, 'sample.chart').waitFor();
     await takeScreenshot(page, 'consent-to-a-tool');
-    await button(tool, 'Allow').click();
+    await answerCall(page, 'sample.chart');
 
     const text = await waitForText(evaluate, 'Tool generated image 1');
     const path = /^!\[Tool generated image 1\]\((cmdassets\/tool-image-\d{8}-\d{6}-\w{8,}-1\.png)\)$/m.exec(
@@ -72,7 +75,9 @@ ui.test(
     assert.equal(readFileSync(workspace.path(path)).subarray(0, 8).toString('hex'), PNG_HEAD);
 
     await runCommand(page, 'Markdown: Open Preview to the Side');
-    const picture = webview(page, 'vscode.markdown-language-features').getByAltText('Tool generated image 1');
+    const picture = webview(page, 'vscode.markdown-language-features').getByAltText('Image 1', {
+      exact: true,
+    });
     assert.equal(await imageWidth(picture), 640);
     await takeScreenshot(page, 'preview');
   },
@@ -82,19 +87,39 @@ ui.test('each argument is asked by its schema, with its default and Back', async
   await focusEditor(page);
   await runCommand(page, 'Filechat: Call Tool');
   await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
+  // Our own tools are there, below those of the servers.
+  await quickPickRow(page, 'tour').waitFor();
+  assert.match(await quickInput(page).locator('.monaco-list-row[data-index="0"]').innerText(), /tour/);
+  await fillQuickInput(page, 'Which tool?', 'list_assets');
+  await quickPickRow(page, 'list_assets').waitFor();
   await answer(page, 'Which tool?', 'Order a cake');
   await answer(page, 'order (1/7)', 'Ada');
   await pick(page, 'order (2/7)', 'lemon');
   await answer(page, 'order (3/7)', 'two');
-  await quickInput(page).getByText('whole number').first().waitFor();
+  await quickInput(page)
+    .getByText(/layers\)?: Type a whole number/)
+    .first()
+    .waitFor();
+  const box = quickInput(page).locator('.quick-input-box input');
+  await takeScreenshot(page, 'wrong-number');
   await quickInput(page).getByRole('button', { name: 'Back' }).click();
   await pick(page, 'order (2/7)', 'chocolate');
+  // What was typed is still there.
+  await quickInput(page).getByText('order (3/7)').waitFor();
+  assert.equal(await box.inputValue(), 'two');
   await answer(page, 'order (3/7)', '3');
-  // An object is asked as JSON; the box holds an example of the right shape.
-  const box = quickInput(page).locator('.quick-input-box input');
+  // An object is asked as JSON; the box holds an example of the right shape, which is not an answer.
   await quickInput(page).getByText('order (4/7)').waitFor();
   assert.match(await box.inputValue(), /^\{"street": ?"[^"]*", ?"city": ?"[^"]*"/);
+  await page.keyboard.press('Enter');
+  await quickInput(page).getByText('This is only an example. Replace its values.').waitFor();
   await takeScreenshot(page, 'json-argument');
+  await answer(page, 'order (4/7)', '{"street": "1 Analytical Way", "city": 5}');
+  await quickInput(page)
+    .getByText(/address\.city: The tool expects another type/)
+    .waitFor();
+  await takeScreenshot(page, 'wrong-nested-argument');
+  assert.equal(await box.inputValue(), '{"street": "1 Analytical Way", "city": 5}');
   await answer(page, 'order (4/7)', '{"street": "1 Analytical Way", "city": "London"}');
   await pick(page, 'order (5/7)', 'Yes');
   // The default of a number stands in its box already.
@@ -102,7 +127,7 @@ ui.test('each argument is asked by its schema, with its default and Back', async
   assert.equal(await box.inputValue(), '1.5');
   await page.keyboard.press('Enter');
   await answer(page, 'order (7/7)', '["cherries"]');
-  await button(dialog(page, 'Call the tool sample.order?'), 'Allow').click();
+  await answerCall(page, 'sample.order');
   const text = await waitForText(evaluate, '# %% tool sample.order c2');
   const written = /```tool_call sample\.order c2\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
   assert.deepEqual(JSON.parse(written), {
@@ -114,4 +139,60 @@ ui.test('each argument is asked by its schema, with its default and Back', async
     kilograms: 1.5,
     toppings: ['cherries'],
   });
+});
+
+ui.test('the last arguments are offered again, to use or to change', async (session) => {
+  const { page, evaluate } = session;
+  await focusEditor(page);
+  await runCommand(page, 'Filechat: Call Tool');
+  await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
+  await answer(page, 'Which tool?', 'Order a cake');
+  await quickPickRow(page, 'Use Last Arguments').waitFor();
+  await quickInput(page)
+    .getByText(/name: Ada.*flavour: chocolate.*layers: 3/)
+    .waitFor();
+  await takeInBothThemes(session, 'last-arguments');
+  await pick(page, 'Which arguments?', 'Change Last Arguments…');
+  const box = quickInput(page).locator('.quick-input-box input');
+  await quickInput(page).getByText('order (1/7)').waitFor();
+  assert.equal(await box.inputValue(), 'Ada');
+  // Back leads to the choice, and from there to the tools.
+  await quickInput(page).getByRole('button', { name: 'Back' }).click();
+  await quickPickRow(page, 'Use Last Arguments').waitFor();
+  await quickInput(page).getByRole('button', { name: 'Back' }).click();
+  await answer(page, 'Which tool?', 'Order a cake');
+  await pick(page, 'Which arguments?', 'Use Last Arguments');
+  await answerCall(page, 'sample.order');
+  const text = await waitForText(evaluate, '# %% tool sample.order c3');
+  const [, first, second] =
+    /```tool_call sample\.order c2\n([\s\S]*?)```[\s\S]*```tool_call sample\.order c3\n([\s\S]*?)```/.exec(
+      text,
+    ) ?? [];
+  assert.equal(second, first);
+});
+
+ui.test('a long text is written in an editor', async ({ page, evaluate }) => {
+  await focusEditor(page);
+  await runCommand(page, 'Filechat: Call Tool');
+  await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
+  await answer(page, 'Which tool?', 'Order a cake');
+  await pick(page, 'Which arguments?', 'Enter New Arguments…');
+  await quickInput(page).getByText('order (1/7)').waitFor();
+  await quickInput(page).getByRole('button', { name: 'Write in an Editor…' }).click();
+  await toast(page, 'Write the value of “name” in the editor').waitFor();
+  await page.locator('.tab.active', { hasText: 'Untitled' }).waitFor();
+  await focusEditor(page);
+  await page.keyboard.type('Ada\nLovelace');
+  await takeScreenshot(page, 'long-argument');
+  await button(toast(page, 'Write the value of “name”'), 'Use Text').click();
+  await quickInput(page).getByText('order (2/7)').waitFor();
+  await quickInput(page).getByRole('button', { name: 'Back' }).click();
+  await quickInput(page).getByText('order (1/7)').waitFor();
+  const box = quickInput(page).locator('.quick-input-box input');
+  assert.equal(await box.inputValue(), 'Ada Lovelace');
+  await page.keyboard.press('Escape');
+  assert.equal(
+    await evaluate((vscode) => vscode.workspace.textDocuments.some(({ isUntitled }) => isUntitled)),
+    false,
+  );
 });

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
-import { button, dialog } from '../../../workbench/page.ts';
-import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
+import { button, codeLens, dialog, HAS_NOTE, pick, toast } from '../../../workbench/page.ts';
+import { answerCall, waitingCall } from '../../consent.ts';
+import { takeInBothThemes, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 
@@ -63,7 +64,8 @@ ui.test('“Always” ends when the tool changes, and the question shows the cha
 
   await callTool(session);
   await button(dialog(page, 'the MCP server “changing”'), 'Allow').click();
-  await button(dialog(page, 'Call the tool changing.add?'), 'Always Allow This Tool').click();
+  await answerCall(page, 'changing.add', 'Always Allow…');
+  await pick(page, 'Always Allow', 'Always Allow changing.add');
   await waitForText(evaluate, '# %% tool changing.add c1');
 
   // Nobody is asked about what is still the same.
@@ -75,10 +77,19 @@ ui.test('“Always” ends when the tool changes, and the question shows the cha
     vscode.commands.executeCommand('filechat.restartServer', { server: 'changing' }),
   );
   await callTool(session);
-  const question = dialog(page, /This tool has changed since it was last allowed, on \d{4}-\d\d-\d\d/);
-  await question.getByText(/New arguments: “keys”/).waitFor();
-  await question.getByText(/Its description was “Adds two numbers\.”/).waitFor();
-  await takeScreenshot(page, 'a-tool-has-changed');
-  await button(question, 'Allow').click();
+  await waitingCall(page, 'changing.add').waitFor();
+  await page.waitForFunction(
+    HAS_NOTE,
+    'changing\\.add has changed since it was allowed on \\d{4}-\\d\\d-\\d\\d',
+  );
+  await takeInBothThemes(session, 'a-tool-has-changed');
+  await codeLens(page, 'Show Changes').click();
+  const diff = page.locator('.monaco-diff-editor');
+  await diff.getByText('First read the keys of the user.').waitFor();
+  await diff.getByText('"keys"').waitFor();
+  await takeInBothThemes(session, 'changes-of-a-tool');
+  // The diff covers the chat, so a notification leads back to it.
+  await toast(page, 'changing.add asks for permission in the chat “new”.').getByText('Show Chat').click();
+  await answerCall(page, 'changing.add');
   await waitForText(evaluate, '# %% tool changing.add c3');
 });

@@ -11,11 +11,13 @@ import {
   button,
   dialog,
   focusEditor,
+  HAS_NOTE,
   quickInput,
   quickPickRow,
   runCommand,
 } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
+import { answerCall, waitingCall } from '../../consent.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const program = join(checkout, 'test/integration/fixtures/files-server.mjs');
@@ -33,7 +35,7 @@ ui.test(
     await activeTab(page, 'new.chat.md').waitFor();
     await focusEditor(page);
     await runCommand(page, 'Filechat: Call Tool');
-    await button(dialog(page, 'the MCP server “sample”'), 'Don’t Allow').click();
+    await button(dialog(page, 'the MCP server “sample”'), 'Don’t Start').click();
     await quickInput(page).getByText('measure_object').first().waitFor();
     await answer(page, 'Which tool?', 'measure_object');
     await quickInput(page).getByText('measure_object (1/1)').waitFor();
@@ -47,10 +49,10 @@ ui.test(
     );
     await box.press('Enter');
 
-    const consent = dialog(page, 'Call the tool files.measure_object?');
-    await consent.getByText(/It gets these files:[\s\S]*my sales\.csv/).waitFor();
+    await waitingCall(page, 'files.measure_object').waitFor();
+    await page.waitForFunction(HAS_NOTE, 'sends my sales\\.csv \\(19 bytes\\)');
     await takeScreenshot(page, 'consent-to-files');
-    await button(consent, 'Allow').click();
+    await answerCall(page, 'files.measure_object');
     const text = await waitForText(evaluate, createHash('sha256').update(CSV).digest('hex'));
     assert.ok(text.includes('file:my%20sales.csv'));
     assert.equal(text.includes(Buffer.from(CSV).toString('base64')), false);

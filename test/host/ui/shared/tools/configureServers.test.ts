@@ -1,18 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import type { Evaluate } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
-import {
-  answer,
-  button,
-  dialog,
-  pick,
-  quickInput,
-  quickPickRow,
-  runCommand,
-} from '../../../workbench/page.ts';
+import { answer, button, dialog, quickInput, quickPickRow, runCommand } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
@@ -25,117 +16,6 @@ async function press(page: Page, text: string | RegExp, name: string): Promise<s
   await box.waitFor({ state: 'detached' });
   return shown;
 }
-
-/** The setting, once it holds these words; it is written a moment after the dialog is gone. */
-function waitForServers(evaluate: Evaluate, words: string): Promise<unknown> {
-  return evaluate(
-    (vscode, expected) =>
-      new Promise((resolve) => {
-        const look = () => {
-          const { globalValue } = vscode.workspace.getConfiguration('filechat').inspect('mcpServers') ?? {};
-          if (!JSON.stringify(globalValue ?? {}).includes(expected)) return;
-          subscription.dispose();
-          resolve(globalValue);
-        };
-        const subscription = vscode.workspace.onDidChangeConfiguration(look);
-        look();
-      }),
-    words,
-  );
-}
-
-/** Another home for the extension host, until it is disposed. */
-async function useHome(evaluate: Evaluate, folder: string): Promise<AsyncDisposable> {
-  const set = (homes: Readonly<Record<string, string | null>>) =>
-    evaluate((_vscode, values) => {
-      const before: Record<string, string | null> = {};
-      for (const [name, value] of Object.entries(values)) {
-        before[name] = process.env[name] ?? null;
-        if (value === null) delete process.env[name];
-        else process.env[name] = value;
-      }
-      return before;
-    }, homes);
-  const before = await set({ HOME: folder, USERPROFILE: folder, APPDATA: folder });
-  return { [Symbol.asyncDispose]: async () => void (await set(before)) };
-}
-
-ui.test(
-  'a server is added step by step, and the review hides only its secret',
-  async ({ page, evaluate }) => {
-    await runCommand(page, 'Filechat: Add Server');
-    await pick(page, 'Add an MCP Server', 'A program on this machine');
-    await answer(page, 'A name for the server', 'files');
-    await answer(page, 'files: the program', 'node "my server.js" --flag');
-    await answer(page, 'files: which environment variables', 'API_KEY LEVEL');
-    await answer(page, 'files: API_KEY', 'sesame');
-    await answer(page, 'files: LEVEL', 'debug');
-    const question = 'Add the MCP server “files”?';
-    await dialog(page, question).waitFor();
-    await takeScreenshot(page, 'add-a-server');
-    const shown = await press(page, question, 'Add');
-    assert.match(
-      shown,
-      /node "my server\.js" --flag\s+env: API_KEY=\$\{input:files\.API_KEY\}\s+env: LEVEL=debug/,
-    );
-    assert.match(shown, /Kept in the secret store: files\.API_KEY/);
-    assert.doesNotMatch(shown, /sesame/);
-    assert.deepEqual(await waitForServers(evaluate, '"files"'), {
-      files: {
-        command: 'node',
-        args: ['my server.js', '--flag'],
-        env: { API_KEY: '${input:files.API_KEY}', LEVEL: 'debug' },
-      },
-    });
-  },
-);
-
-ui.test('a server with the same name is replaced only after a question', async ({ page, evaluate }) => {
-  const config = { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer sesame' } };
-  const added = evaluate(
-    (vscode, argument) => vscode.commands.executeCommand('filechat.addServer', argument),
-    { name: 'files', config },
-  );
-  const shown = await press(page, 'Replace the MCP server “files”?', 'Replace');
-  assert.match(shown, /127\.0\.0\.1:1[\s\S]*In place of:\s+node "my server\.js"/);
-  assert.doesNotMatch(shown, /sesame/);
-  await added;
-  assert.deepEqual(await waitForServers(evaluate, '127.0.0.1:1'), {
-    files: { ...config, headers: { Authorization: '${input:files.Authorization}' } },
-  });
-});
-
-ui.test(
-  'servers of another host are imported, each after a question',
-  async ({ page, evaluate, workspace }) => {
-    const home = workspace.path('home');
-    mkdirSync(workspace.path('home', '.cursor'), { recursive: true });
-    const servers = {
-      'first one': { command: 'a', env: { TOKEN: 'sesame' } },
-      second: { command: 'b' },
-      third: { url: 'http://127.0.0.1:2/sse' },
-    };
-    writeFileSync(workspace.path('home', '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: servers }));
-    // The tests must not look into the files of whoever runs them, and the next file has the same extension host.
-    await using _home = await useHome(evaluate, home);
-    await runCommand(page, 'Filechat: Add Server');
-    await quickPickRow(page, 'Import from Cursor').waitFor();
-    assert.equal(await quickPickRow(page, 'Import from Windsurf').count(), 0);
-    await pick(page, 'Add an MCP Server', 'Import from Cursor');
-    for (const name of ['first-one', 'second', 'third']) await pick(page, 'Import from Cursor', name);
-    await takeScreenshot(page, 'import-servers');
-    await quickInput(page).getByRole('button', { name: 'OK' }).click();
-    await press(page, 'Add the MCP server “first-one” (1 of 3)?', 'Add');
-    await press(page, 'Add the MCP server “second” (2 of 3)?', 'Skip');
-    await press(page, 'Add the MCP server “third” (3 of 3)?', 'Add');
-    const written = (await waitForServers(evaluate, '"third"')) as Record<string, unknown>;
-    const { files: _earlier, ...imported } = written;
-    assert.deepEqual(imported, {
-      'first-one': { command: 'a', env: { TOKEN: '${input:first-one.TOKEN}' } },
-      third: { type: 'sse', url: 'http://127.0.0.1:2/sse' },
-    });
-  },
-);
 
 ui.test('a changed workspace server asks again and says so', async ({ page, evaluate, workspace }) => {
   await evaluate((vscode) => vscode.workspace.getConfiguration('filechat').update('mcpServers', {}, 1));
@@ -150,7 +30,7 @@ ui.test('a changed workspace server asks again and says so', async ({ page, eval
   const question = 'The MCP server “sample” of this workspace has changed since you allowed it.';
   await dialog(page, question).waitFor();
   await takeScreenshot(page, 'consent-to-a-changed-server');
-  const shown = await press(page, question, 'Don’t Allow');
+  const shown = await press(page, question, 'Don’t Start');
   // What has changed comes first, then the whole.
   assert.match(
     shown,
@@ -196,7 +76,7 @@ ui.test(
     const question = 'The env file of the MCP server “reads” sets variables that you have not seen.';
     await dialog(page, question).waitFor();
     await takeScreenshot(page, 'consent-to-an-env-file');
-    const second = await press(page, question, 'Don’t Allow');
+    const second = await press(page, question, 'Don’t Start');
     assert.match(
       second,
       /is: env file sets: NODE_OPTIONS=--require=\.\/evil\.cjs\s+is: env file sets: API\s/,
@@ -232,7 +112,7 @@ ui.test(
     const changed = 'Your MCP server “mine”, which takes variables from this workspace, has changed';
     await dialog(page, changed).waitFor();
     await takeScreenshot(page, 'consent-to-a-file-of-the-workspace');
-    const second = await press(page, changed, 'Don’t Allow');
+    const second = await press(page, changed, 'Don’t Start');
     assert.match(second, /was: env file sets: HTTPS_PROXY=\S+:1\s+is: env file sets: HTTPS_PROXY=\S+:2\s/);
     assert.doesNotMatch(first + second, /sesame/);
     await quickPickRow(page, 'tour').waitFor();

@@ -4,15 +4,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { waitForText } from '../../../bridge.ts';
 import { createTemporaryFolder } from '../../../process.ts';
-import {
-  activeTab,
-  answer,
-  button,
-  dialog,
-  focusEditor,
-  quickInput,
-  runCommand,
-} from '../../../workbench/page.ts';
+import { activeTab, answer, focusEditor, quickInput, runCommand } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { uiSession } from '../../session.ts';
 
@@ -39,16 +31,19 @@ ui.test(
       );
       await quickInput(page).getByText(ASSET).first().waitFor();
       await answer(page, 'Which resource?', ASSET);
-      const question = dialog(page, `“${ASSET}” is large. Read it anyway?`);
-      await question.getByText(/11 bytes · .*Large file: about 3 tokens/).waitFor();
-      return { question, ended };
+      await quickInput(page).getByText(`“${ASSET}” is large. Read it anyway?`).waitFor();
+      await quickInput(page)
+        .getByText(/11 bytes · .*Large file: about 3 tokens/)
+        .waitFor();
+      return { ended };
     };
     const declined = await choose();
-    await button(declined.question, 'Cancel').click();
+    await page.keyboard.press('Enter');
     await declined.ended;
     assert.equal(await text(), before);
     const allowed = await choose();
-    await button(allowed.question, 'Read').click();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
     await allowed.ended;
     await waitForText(evaluate, 'Many words.');
   },

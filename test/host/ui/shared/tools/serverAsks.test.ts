@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
-import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../../../workbench/page.ts';
+import { answer, focusEditor, pick, quickInput, quickPickRow, toast } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
+import { answerNotice, notice } from '../../consent.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
@@ -38,7 +39,7 @@ const ui = uiSession({
   },
 });
 
-/** Calls a tool in a new chat, and agrees to the start of the server if that is asked. What comes is in the chat. */
+/** Calls a tool in a new chat, and waits for the question of the server. What comes is in the chat. */
 async function callTool(session: Ui, tool: string, args: object): Promise<void> {
   const { page, evaluate } = session;
   await openChat(session, 'Ask me.');
@@ -48,13 +49,13 @@ async function callTool(session: Ui, tool: string, args: object): Promise<void> 
     },
     { server: 'everything', tool, arguments: args },
   );
-  const start = dialog(page, 'start');
-  const asked = dialog(page, 'The server “everything”');
-  await start.or(asked).first().waitFor();
-  if (await start.count()) await button(start, 'Allow').click();
+  // The notice of an earlier question may still be there.
+  await waitForText(evaluate, '<!-- filechat:sent');
+  await notice(page, 'The server “everything”').waitFor();
 }
 
 const TITLE = 'everything asks';
+const FORM = 'The server “everything” asks:';
 const step = (number: number) => `${TITLE} (${number}/13)`;
 
 async function acceptAsItIs({ page }: Ui, ...numbers: readonly number[]): Promise<void> {
@@ -67,10 +68,12 @@ async function acceptAsItIs({ page }: Ui, ...numbers: readonly number[]): Promis
 ui.test('a form is asked field by field and sent after a review', async (session) => {
   const { page, evaluate } = session;
   await callTool(session, 'trigger-elicitation-request', {});
-  const first = dialog(page, 'The server “everything” asks you something.');
-  await first.getByText('Please provide inputs for the following fields').waitFor();
+  const asked = /Chat “.*”: The server “everything” asks: “Please provide inputs for the following fields/;
+  await notice(page, asked).waitFor();
   await takeScreenshot(page, 'server-asks');
-  await button(first, 'Answer').click();
+  await notice(page, asked).getByText('Show Details', { exact: true }).click();
+  await waitForText(evaluate, 'Nothing is sent before you have seen all your answers.');
+  await answerNotice(page, asked, 'Answer…');
   await answer(page, step(1), 'Ada Lovelace');
   await pick(page, step(2), 'Yes');
   await acceptAsItIs(session, 3);
@@ -117,10 +120,10 @@ ui.test('a form is asked field by field and sent after a review', async (session
 ui.test('a form can be declined or dismissed', async (session) => {
   const { page, evaluate } = session;
   await callTool(session, 'trigger-elicitation-request', {});
-  await button(dialog(page, 'asks you something'), 'Decline').click();
+  await answerNotice(page, FORM, 'Decline');
   await waitForText(evaluate, 'User declined');
   await callTool(session, 'trigger-elicitation-request', {});
-  await button(dialog(page, 'asks you something'), 'Answer').click();
+  await answerNotice(page, FORM, 'Answer…');
   await quickInput(page).getByText(step(1)).waitFor();
   await page.keyboard.press('Escape');
   await waitForText(evaluate, 'User cancelled');
@@ -133,12 +136,12 @@ ui.test('a URL is shown in full before it is opened', async (session) => {
     message: 'Pay here.',
     errorPath: false,
   });
-  const asked = dialog(page, 'wants you to open an address');
-  await asked.getByText(address()).waitFor();
+  const asked = `wants you to open ${address()} in your browser`;
+  await notice(page, asked).waitFor();
   await takeScreenshot(page, 'server-asks-to-open');
   assert.deepEqual(visited, []);
   const opened = page.context().waitForEvent('page');
-  await button(asked, 'Open').click();
+  await answerNotice(page, asked, 'Open');
   await (await opened).close();
   await waitForText(evaluate, 'User completed the URL elicitation flow');
 });
@@ -166,28 +169,28 @@ ui.test('a sampling request and its response can be edited before they are sent'
   const { page, evaluate } = session;
   await model.use(evaluate);
   await sampling(session);
-  const asked = dialog(page, 'The server “everything” wants to ask your model held.');
-  await asked.getByText('Which colour?').waitFor();
+  const asked = /The server “everything” wants to ask your model held\. “.*Which colour\?/;
+  await notice(page, asked).waitFor();
   await takeScreenshot(page, 'server-asks-the-model');
   assert.equal(model.asked, 0);
-  await button(asked, 'Show and Edit').click();
-  await toast(page, 'to your model, with your changes').waitFor();
+  await answerNotice(page, asked, 'Show and Edit');
+  await notice(page, 'to your model, with your changes').waitFor();
   await replaceText(evaluate, 'Which colour?', 'Which animal?');
   await takeScreenshot(page, 'server-asks-the-model-edited');
-  await toast(page, 'to your model, with your changes').getByText('Send', { exact: true }).click();
+  await answerNotice(page, 'to your model, with your changes', 'Send');
   const reply = await model.next();
   const { messages, max_tokens: maxTokens } = JSON.parse(reply.body);
   assert.match(JSON.stringify(messages), /You are a helpful test server[\s\S]*Which animal\?/);
   assert.equal(maxTokens, 20);
   reply.say('A cat.');
   reply.finish();
-  const answered = dialog(page, 'Send this answer to the server “everything”?');
-  await answered.getByText('A cat.').waitFor();
+  const answered = /Send this answer to the server “everything”\? “.*A cat\./;
+  await notice(page, answered).waitFor();
   await takeScreenshot(page, 'server-gets-an-answer');
-  await button(answered, 'Edit').click();
-  await toast(page, 'to the server, with your changes').waitFor();
+  await answerNotice(page, answered, 'Show and Edit');
+  await notice(page, 'Send the answer to the server “everything”, with your changes').waitFor();
   await replaceText(evaluate, 'A cat.', 'A dog.');
-  await toast(page, 'to the server, with your changes').getByText('Send Back', { exact: true }).click();
+  await answerNotice(page, 'Send the answer to the server', 'Send Back');
   const text = await waitForText(evaluate, 'LLM sampling result');
   assert.match(text, /"text": "A dog\."/);
   assert.match(text, /"stopReason": "endTurn"/);
@@ -197,8 +200,8 @@ ui.test('a sampling request whose document is closed is not sent', async (sessio
   const { page, evaluate } = session;
   const before = model.asked;
   await sampling(session);
-  await button(dialog(page, 'wants to ask your model'), 'Show and Edit').click();
-  await toast(page, 'to your model, with your changes').waitFor();
+  await answerNotice(page, 'wants to ask your model', 'Show and Edit');
+  await notice(page, 'to your model, with your changes').waitFor();
   await evaluate(async (vscode) => {
     const document = vscode.workspace.textDocuments.find(({ isUntitled }) => isUntitled);
     const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(({ isDirty }) => isDirty));
@@ -213,12 +216,35 @@ ui.test('a sampling request whose document is closed is not sent', async (sessio
 ui.test('“Always” applies to this server until the window closes', async (session) => {
   const { page, evaluate } = session;
   await sampling(session);
-  await button(dialog(page, 'wants to ask your model'), 'Always for This Server').click();
+  await answerNotice(page, 'wants to ask your model', 'Always for This Server');
   const reply = await model.next();
   reply.say('Blue.');
   reply.finish();
   await waitForText(evaluate, '"text": "Blue."');
+  assert.equal(await toast(page, 'Send this answer').count(), 0);
+});
+
+ui.test('a question is not answered by typing, and ends with its run or its chat', async (session) => {
+  const { page, evaluate } = session;
+  await callTool(session, 'trigger-elicitation-request', {});
+  await focusEditor(page);
+  await page.keyboard.press('ControlOrMeta+End');
+  for (const key of ['y', 'Enter', 'Space', 'Tab']) await page.keyboard.press(key);
+  await page.keyboard.type('Still here.');
+  await waitForText(evaluate, 'Still here.');
+  await notice(page, FORM).waitFor();
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  assert.equal(await quickInput(page).count(), 0);
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.stop').then(() => null));
+  await notice(page, FORM).waitFor({ state: 'hidden' });
+
+  await callTool(session, 'trigger-elicitation-request', {});
+  await evaluate(async (vscode) => {
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    await vscode.window.activeTextEditor?.document.save();
+    if (tab) await vscode.window.tabGroups.close(tab);
+  });
+  await notice(page, FORM).waitFor({ state: 'hidden' });
 });
 
 /** Edits the document, not the editor: VS Code may replace the editor of a document at any time. */

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Locator, Page } from 'playwright-core';
-import { activeTab, button, dialog, pick, runCommand, toast } from '../../../workbench/page.ts';
+import type { Locator } from 'playwright-core';
+import { activeTab, button, dialog, pick, runCommand, toast, viewRow } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
-
-/** A row of the view, by what a screen reader says of it. */
-function row(page: Page, name: RegExp): Locator {
-  return page.locator('.pane-body').getByRole('treeitem', { name });
-}
 
 /** Opens what hangs below a row. */
 async function expand(of: Locator): Promise<void> {
@@ -19,31 +14,32 @@ async function expand(of: Locator): Promise<void> {
 ui.test('opening the view starts nothing and asks nothing', async ({ page, evaluate }) => {
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
   // Only rows that there is room for are there.
-  await page.locator('.pane-header', { hasText: 'Chats' }).click();
-  const server = row(page, /^sample,/);
+  const chats = page.locator('.pane-header', { hasText: 'Chats' });
+  if ((await chats.getAttribute('aria-expanded')) === 'true') await chats.click();
+  const server = viewRow(page, /^sample,/);
   await server.getByText('not allowed yet').waitFor();
   await expand(server);
-  await row(page, /^Look at it and decide/).waitFor();
+  await viewRow(page, /^Look at it and decide/).waitFor();
   await page.locator('.statusbar-item', { hasText: '0/1' }).waitFor();
   await takeScreenshot(page, 'servers-not-allowed');
   assert.equal(await dialog(page, 'This workspace wants to start').count(), 0);
 });
 
 ui.test('a server starts with permission and shows its features', async ({ page }) => {
-  await row(page, /^Look at it and decide/).click();
+  await viewRow(page, /^Look at it and decide/).click();
   const question = dialog(page, 'This workspace wants to start a program: the MCP server “sample”.');
   await button(question, 'Allow').click();
-  await row(page, /^sample,/)
+  await viewRow(page, /^sample,/)
     .getByText(/^ready · /)
     .waitFor();
-  await expand(row(page, /^Tools \(\d+\)/));
-  await row(page, /^chart/).waitFor();
+  await expand(viewRow(page, /^Tools \(\d+\)/));
+  await viewRow(page, /^chart/).waitFor();
   await page.locator('.statusbar-item', { hasText: '1/1' }).waitFor();
   await takeScreenshot(page, 'servers-ready');
 });
 
 ui.test('a disabled tool is saved in the settings and is not called', async ({ page, evaluate }) => {
-  await row(page, /^chart/)
+  await viewRow(page, /^chart/)
     .getByRole('checkbox')
     .click();
   const disabled = await evaluate(
@@ -68,22 +64,22 @@ ui.test('a disabled tool is saved in the settings and is not called', async ({ p
     }),
   );
   assert.equal(outcome.ok, false);
-  assert.match(outcome.error ?? '', /sample\.chart is switched off/);
-  await toast(page, /switched off/).waitFor();
+  assert.match(outcome.error ?? '', /sample\.chart is turned off/);
+  await toast(page, /turned off/).waitFor();
 });
 
 ui.test('a resource opens in an editor', async ({ page }) => {
-  await expand(row(page, /^Resources \(\d+\)/));
-  await row(page, /^Meeting notes/).click();
+  await expand(viewRow(page, /^Resources \(\d+\)/));
+  await viewRow(page, /^Meeting notes/).click();
   await activeTab(page, 'meeting.md').waitFor();
 });
 
 ui.test('a server is stopped and started from its row', async ({ page }) => {
-  const server = row(page, /^sample,/);
+  const server = viewRow(page, /^sample,/);
   await server.hover();
   await server.getByRole('button', { name: /^Stop Server/ }).click();
   await server.getByText('not started').waitFor();
-  await row(page, /^Not started\. Start it to see its tools/).waitFor();
+  await viewRow(page, /^Not started\. Start it to see its tools/).waitFor();
   await server.hover();
   await server.getByRole('button', { name: /^Start Server/ }).click();
   await server.getByText(/^ready · /).waitFor();

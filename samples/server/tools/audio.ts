@@ -22,14 +22,19 @@ export function playArpeggio(note: NoteName, seconds: number): Uint8Array {
   return encodeWav(renderMelody(notes, WAV_RATE));
 }
 
-export function registerSoundTools(server: McpServer): void {
+export function registerAudioTools(server: McpServer): void {
   server.registerTool(
     'tone',
     {
       title: 'Play a chord',
       description: 'Plays the four notes of a major chord, one after the other. Returns WAV audio.',
       inputSchema: {
-        seconds: z.number().min(0.1).max(10).default(1).describe('How long all four notes take together.'),
+        seconds: z
+          .number()
+          .min(0.1)
+          .max(10)
+          .default(1)
+          .describe('The duration of all four notes in seconds.'),
         note: z.enum(NOTE_NAMES).default('C4').describe('The lowest note.'),
       },
       annotations: HARMLESS,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readTexts } from '../kit/manifest.ts';
+import { readTexts } from '../../kit/manifest.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
@@ -62,7 +62,7 @@ function endOfValue(code: string, start: number): number {
 /** The only place that may pass the function on. */
 const PASSES_ON = 'useTranslation(vscode.l10n.t';
 
-/** The messages in calls of `vscode.l10n.t` or of `t` in words.ts, and the calls without a literal. */
+/** The messages in calls of `vscode.l10n.t`, of `t` in words.ts or of a `t: Translate`, and the calls without a literal. */
 function findMessages(
   path: string,
   code: string,
@@ -72,7 +72,9 @@ function findMessages(
   const importsT =
     /const \{[^}]*\bt\b[^}]*\} = vscode\.l10n;/.test(code) ||
     (path.startsWith('src/vscode/') &&
-      /import \{[^}]*\bt\b[^}]*\} from '(?:\.\.?\/)+(?:ui\/)?words\.ts'/.test(code));
+      /import \{[^}]*\bt\b[^}]*\} from '(?:\.\.?\/)+(?:ui\/)?words\.ts'/.test(code)) ||
+    // The core gets the function as an argument.
+    /\bt: Translate\b/.test(code);
   const calls = importsT ? /(?:\bl10n\.|(?<![\w$.#]))t\(\s*/g : /\bl10n\.t\(\s*/g;
   for (const call of code.matchAll(calls)) {
     const start = call.index + call[0].length;

@@ -10,14 +10,14 @@ import { readSampleFile } from '../files.ts';
 const MAX_VALUES = 24;
 const MAX_VALUE = 1e12;
 
-export function registerPictureTools(server: McpServer): void {
+export function registerImageTools(server: McpServer): void {
   server.registerTool(
     'chart',
     {
       title: 'Draw a chart',
       description: 'Draws a bar or line chart of some values. Returns a PNG image of 640 × 400 pixels.',
       inputSchema: {
-        title: z.string().describe('What stands above the chart.'),
+        title: z.string().describe('The title above the chart.'),
         values: z
           .array(z.number().min(-MAX_VALUE).max(MAX_VALUE))
           .min(1)
@@ -26,8 +26,8 @@ export function registerPictureTools(server: McpServer): void {
         labels: z
           .array(z.string())
           .optional()
-          .describe('A name for each value; without names they are numbered.'),
-        style: z.enum(['bars', 'line']).default('bars').describe('How the values are drawn.'),
+          .describe('A label for each value. Without labels, the values are numbered.'),
+        style: z.enum(['bars', 'line']).default('bars').describe('The style of the chart.'),
       },
       annotations: HARMLESS,
     },
@@ -57,10 +57,11 @@ export function registerPictureTools(server: McpServer): void {
   );
 
   server.registerTool(
-    'picture',
+    'badge',
     {
-      title: 'Draw a transparent picture',
-      description: 'Draws three translucent discs on nothing. Returns a lossless WebP image.',
+      title: 'Draw a badge',
+      description:
+        'Draws three translucent discs on a transparent background. Returns a lossless WebP image.',
       annotations: HARMLESS,
     },
     async () => ({ content: [await toImageContent(readSampleFile('badge.webp'), 'image/webp')] }),

@@ -1,0 +1,40 @@
+import { field, isObject } from '../../base/json.ts';
+import { looksSecret } from '../config/types.ts';
+import { flattenSchema, propertiesOf } from '../schema/schema.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+const MAX_TEXT_CHARS = 2_000;
+const MAX_CHARS = 8_000;
+
+/**
+ * The arguments of a call that may be stored to offer them again. Secrets and long texts, which may be the contents of
+ * files, are left out. Undefined if nothing is left.
+ */
+export function rememberable(inputSchema: unknown, args: Arguments): Arguments | undefined {
+  const { properties } = propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
+  const kept = Object.entries(args).filter(([name, value]) => {
+    const { keywords } = flattenSchema(properties.get(name), inputSchema);
+    const isHidden = keywords['format'] === 'password' || keywords['writeOnly'] === true;
+    return value !== undefined && !isHidden && isPlain(name, value);
+  });
+  const isLong = JSON.stringify(kept).length > MAX_CHARS;
+  return kept.length === 0 || isLong ? undefined : Object.fromEntries(kept);
+}
+
+/** The stored arguments that the tool still knows. */
+export function stillKnown(inputSchema: unknown, args: unknown): Arguments {
+  const { properties } = propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
+  if (!isObject(args)) return {};
+  return Object.fromEntries(Object.entries(args).filter(([name]) => properties.has(name)));
+}
+
+/** As the last word, so that `keywords` and `maxTokens` are none. */
+const SECRET_NAME = /(?:key|token|secret|password|passwd|passphrase|authorization|credentials?)$/i;
+
+function isPlain(name: string, value: unknown): boolean {
+  if (SECRET_NAME.test(name)) return false;
+  if (typeof value === 'string') return value.length <= MAX_TEXT_CHARS && !looksSecret('', value);
+  if (Array.isArray(value)) return value.every((item: unknown) => isPlain('', item));
+  return !isObject(value) || Object.keys(value).every((key) => isPlain(key, field(value, key)));
+}

@@ -1,0 +1,214 @@
+import { isObject, parseJson, parseJsonWithComments } from '../../base/json.ts';
+import { alternativesOf, childSchema, flattenSchema, type Keywords, propertiesOf } from '../schema/schema.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface RepairedArguments {
+  readonly value: Fields;
+  /** What was changed, as the end of a list: `count: a string became a number`. */
+  readonly repairs: readonly string[];
+}
+
+/**
+ * Reads the arguments of a complete call as models write them. A value that the schema allows is never changed, and one
+ * that it does not allow only if there is a single reading that it allows. Undefined if the arguments are not an object.
+ */
+export function repairArguments(text: string, schema: unknown): RepairedArguments | undefined {
+  const read = readObject(text, schema);
+  if (!read) return undefined;
+  const repairs = new Repairs(schema);
+  const value = repairs.inObject(read.value, flattenSchema(schema, schema).keywords, '');
+  return { value, repairs: [...read.repairs, ...repairs.made] };
+}
+
+const MAX_ENCODINGS = 3;
+
+/** One object, in JSON or in JSON with comments and trailing commas, also as a string of JSON. */
+function readObject(text: string, schema: unknown): RepairedArguments | undefined {
+  const repairs = new Set<string>();
+  let json = text.trim() === '' ? '{}' : text;
+  for (let encodings = 0; encodings < MAX_ENCODINGS; encodings += 1) {
+    const strict = parseJson(json);
+    const value = strict === undefined ? parseLoosely(json) : strict;
+    if (value === undefined) return undefined;
+    if (strict === undefined) repairs.add('comments or trailing commas were removed');
+    if (isObject(value)) return { value, repairs: [...repairs] };
+    if (value === null || value === '') return readNothing(schema);
+    if (typeof value !== 'string') return undefined;
+    repairs.add('they were a string of JSON');
+    json = value;
+  }
+  return undefined;
+}
+
+/** Undefined if the text is not even JSON with comments and trailing commas. */
+function parseLoosely(text: string): unknown {
+  try {
+    return parseJsonWithComments(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readNothing(schema: unknown): RepairedArguments | undefined {
+  const { required } = propertiesOf(flattenSchema(schema, schema).keywords);
+  return required.size > 0 ? undefined : { value: {}, repairs: ['nothing became no arguments'] };
+}
+
+/** Values that are nested deeper are not changed. */
+const MAX_DEPTH = 20;
+
+class Repairs {
+  readonly made: string[] = [];
+  readonly #root: unknown;
+  #depth: number;
+
+  constructor(root: unknown, depth = 0) {
+    this.#root = root;
+    this.#depth = depth;
+  }
+
+  inObject(value: Fields, keywords: Keywords, path: string): Fields {
+    const { properties, required } = propertiesOf(keywords);
+    const entries = Object.entries(value).flatMap(([name, each]) => {
+      const place = path === '' ? name : `${path}.${name}`;
+      const schema = childSchema(keywords, name);
+      if (each === null && properties.has(name) && !required.has(name) && !this.#fits(null, schema)) {
+        this.made.push(`${place}: null was left out`);
+        return [];
+      }
+      return [[name, this.#inValue(each, schema, place)] as const];
+    });
+    // `fromEntries` also creates an own property for "__proto__".
+    return Object.fromEntries(entries);
+  }
+
+  #inValue(value: unknown, schema: unknown, place: string): unknown {
+    if (!isObject(schema)) return value;
+    const types = this.#typesOf(schema);
+    if (types === undefined || hasType(types, value)) return this.#inside(value, schema, place);
+    const readings = this.#readings(value, types, schema, place);
+    const [only] = readings;
+    if (readings.length !== 1 || !only) return value;
+    this.made.push(`${place}: ${only.how}`, ...only.inner);
+    return only.value;
+  }
+
+  /** The value has the right type; what it contains may not. */
+  #inside(value: unknown, schema: unknown, place: string): unknown {
+    const shape = typeof value === 'object' ? this.#shapeOf(schema, typeOf(value)) : undefined;
+    if (!shape || this.#depth >= MAX_DEPTH) return value;
+    this.#depth += 1;
+    try {
+      if (isObject(value)) return this.inObject(value, shape, place);
+      if (!Array.isArray(value)) return value;
+      return value.map((each: unknown, at) => this.#inValue(each, childSchema(shape, at), `${place}[${at}]`));
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** The only alternative of a schema for objects or lists; undefined if there are several. */
+  #shapeOf(schema: unknown, type: string): Keywords | undefined {
+    const { keywords } = flattenSchema(schema, this.#root);
+    const all = (alternativesOf(keywords, this.#root) ?? [keywords]).filter((each) => {
+      const types = this.#typesOf(each);
+      return types === undefined || types.has(type);
+    });
+    return all.length === 1 ? all[0] : undefined;
+  }
+
+  #readings(value: unknown, types: Types, schema: unknown, place: string): readonly Reading[] {
+    const found = typeof value === 'string' ? readText(value, types) : [];
+    const looksLikeJson = typeof value === 'string' && /^\s*[[{]/.test(value);
+    const mayBeOne = types.has('array') && value !== null && found.length === 0 && !looksLikeJson;
+    const readings = mayBeOne ? [...found, { value: [value], how: 'one value became a list' }] : found;
+    return readings.flatMap((reading) => {
+      const inner = new Repairs(this.#root, this.#depth);
+      const repaired = inner.#inside(reading.value, schema, place);
+      return this.#fits(repaired, schema) ? [{ ...reading, value: repaired, inner: inner.made }] : [];
+    });
+  }
+
+  /** By type, `enum` and `const`, and the same for what it contains. Other keywords are left to the server. */
+  #fits(value: unknown, schema: unknown, depth = this.#depth): boolean {
+    if (!isObject(schema)) return true;
+    const types = this.#typesOf(schema);
+    if (depth > MAX_DEPTH || (types && !hasType(types, value))) return false;
+    const { keywords } = flattenSchema(schema, this.#root);
+    if (value !== null && !isChoice(value, keywords)) return false;
+    const shape = this.#shapeOf(schema, typeOf(value));
+    if (!shape || typeof value !== 'object' || value === null) return true;
+    if (Array.isArray(value))
+      return value.every((each: unknown, at) => this.#fits(each, childSchema(shape, at), depth + 1));
+    const { required } = propertiesOf(shape);
+    return (
+      [...required].every((name) => Object.hasOwn(value, name)) &&
+      Object.entries(value).every(([name, each]) => this.#fits(each, childSchema(shape, name), depth + 1))
+    );
+  }
+
+  /** The JSON types that a schema allows; undefined if it allows any, or does not say. */
+  #typesOf(schema: unknown): Types | undefined {
+    const { keywords, nullable } = flattenSchema(schema, this.#root);
+    const members = alternativesOf(keywords, this.#root) ?? [keywords];
+    const types = members.map(ownTypes);
+    if (types.some((each) => each === undefined)) return undefined;
+    return new Set([...types.flatMap((each) => each ?? []), ...(nullable ? ['null'] : [])]);
+  }
+}
+
+interface Reading {
+  readonly value: unknown;
+  readonly how: string;
+  readonly inner: readonly string[];
+}
+
+type Types = ReadonlySet<string>;
+
+function ownTypes(keywords: Keywords): readonly string[] | undefined {
+  const { type, enum: choices, properties } = keywords;
+  if (typeof type === 'string') return [type];
+  if (Array.isArray(type)) return type.filter((each) => typeof each === 'string');
+  if (Array.isArray(choices)) return choices.map(typeOf);
+  if (Object.hasOwn(keywords, 'const')) return [typeOf(keywords['const'])];
+  return properties === undefined ? undefined : ['object'];
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+function hasType(types: Types, value: unknown): boolean {
+  const type = typeOf(value);
+  return types.has(type) || (type === 'integer' && types.has('number'));
+}
+
+function isChoice(value: unknown, { enum: choices, ...keywords }: Keywords): boolean {
+  const same = (each: unknown) => JSON.stringify(each) === JSON.stringify(value);
+  if (Array.isArray(choices)) return choices.some(same);
+  return !Object.hasOwn(keywords, 'const') || same(keywords['const']);
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+/** Every number with at most so many digits is exact. */
+const MAX_DIGITS = 15;
+
+/** What a string says that the schema does not allow as a string. */
+function readText(text: string, types: Types): readonly Omit<Reading, 'inner'>[] {
+  const words = text.trim();
+  const readings: Omit<Reading, 'inner'>[] = [];
+  const isNumber = NUMBER.test(words) && words.replace(/\D/g, '').length <= MAX_DIGITS;
+  if ((types.has('number') || types.has('integer')) && isNumber) {
+    readings.push({ value: Number(words), how: 'a string became a number' });
+  }
+  if (types.has('boolean') && /^(?:true|false)$/i.test(words)) {
+    readings.push({ value: words.toLowerCase() === 'true', how: 'a string became a boolean' });
+  }
+  const value = /^[[{]/.test(words) ? parseLoosely(words) : undefined;
+  if (types.has('object') && isObject(value)) readings.push({ value, how: 'a string became an object' });
+  if (types.has('array') && Array.isArray(value)) readings.push({ value, how: 'a string became a list' });
+  return readings;
+}

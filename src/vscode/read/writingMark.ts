@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import { readCut } from '../../chat/reply/notes.ts';
+import { chatOf, isChat } from '../chat/chatFiles.ts';
+import type { Runs } from '../run/runs.ts';
+
+/** Hides the line that marks the place of a reply while it is written: it is for programs. */
+export function hideWritingMark(runs: Pick<Runs, 'isRunning' | 'onDidChange'>): vscode.Disposable {
+  const hidden = vscode.window.createTextEditorDecorationType({
+    // The API has no property for this. VS Code adds the value to a rule of its style sheet.
+    textDecoration: 'none; display: none',
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+  });
+  /** The id of the mark that is hidden in an editor: it moves with the text. */
+  const done = new WeakMap<vscode.TextEditor, string>();
+  const show = () => {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { document } = editor;
+      if (!isChat(document.uri)) continue;
+      const mark = runs.isRunning(document.uri) ? findMark(document) : undefined;
+      const id = mark?.id ?? '';
+      if (id === (done.get(editor) ?? '')) continue;
+      done.set(editor, id);
+      editor.setDecorations(hidden, mark ? [mark.range] : []);
+    }
+  };
+  return vscode.Disposable.from(
+    hidden,
+    runs.onDidChange(show),
+    vscode.window.onDidChangeVisibleTextEditors(show),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      if (runs.isRunning(document.uri)) show();
+    }),
+  );
+}
+
+function findMark(document: vscode.TextDocument) {
+  const turn = chatOf(document).turns.findLast(({ cut }) => cut?.kind === 'writing');
+  if (!turn) return undefined;
+  const first = document.positionAt(turn.bodyStart).line;
+  for (let line = document.positionAt(turn.end).line; line >= first; line -= 1) {
+    const { text, range } = document.lineAt(line);
+    const cut = readCut(text);
+    if (cut?.kind === 'writing') return { id: cut.id, range };
+  }
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { type CostView, describeNext, describeSpent, describeTurns } from './costText.ts';
+
+interface Choice extends vscode.QuickPickItem {
+  readonly run?: () => unknown;
+}
+
+/** The menu of the status bar: what answers, what it costs, and where to look. `view` is that of the active chat. */
+export async function showMenu(view: CostView | undefined, chat: vscode.Uri | undefined): Promise<void> {
+  const items = [...(view && chat ? chatItems(view, chat) : [modelItem(view?.model, chat)]), ...otherItems()];
+  const title = vscode.l10n.t('Filechat: Model, Tokens and Cost');
+  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  await chosen?.run?.();
+}
+
+function chatItems(view: CostView, uri: vscode.Uri): readonly Choice[] {
+  const { next, total, model } = view;
+  const { t } = vscode.l10n;
+  return [
+    modelItem(model, uri),
+    {
+      label: `$(list-tree) ${t('Show What Will Be Sent')}`,
+      description: next && next.tokens > 0 ? describeNext(next) : '',
+      run: () => vscode.commands.executeCommand('filechat.showBreakdown', { uri }),
+    },
+    {
+      label: `$(credit-card) ${t('Show Cost of This Chat')}`,
+      description: total ? t('so far {0}', describeSpent(total)) : t('no reply yet'),
+      run: () => showCost(view, uri),
+    },
+  ];
+}
+
+function modelItem(model: string | undefined, uri: vscode.Uri | undefined): Choice {
+  return {
+    label: `$(hubot) ${vscode.l10n.t('Select Model…')}`,
+    description: plainMessage(model ?? ''),
+    run: () => vscode.commands.executeCommand('filechat.selectModel', uri && { uri }),
+  };
+}
+
+function otherItems(): readonly Choice[] {
+  const { t } = vscode.l10n;
+  const command = (id: string, ...args: readonly unknown[]) => ({
+    run: () => vscode.commands.executeCommand(id, ...args),
+  });
+  return [
+    { label: `$(key) ${t('Set API Key…')}`, ...command('filechat.setApiKey') },
+    { label: '', kind: vscode.QuickPickItemKind.Separator },
+    { label: `$(server-process) ${t('Show Servers')}`, ...command('filechat.servers.focus') },
+    { label: `$(output) ${t('Show Log')}`, ...command('filechat.showLog') },
+    {
+      label: `$(gear) ${t('Open Settings')}`,
+      ...command('workbench.action.openSettings', '@ext:filechat.filechat'),
+    },
+  ];
+}
+
+/** Each reply with its tokens and its cost. */
+async function showCost(view: CostView, chat: vscode.Uri): Promise<void> {
+  const back: Choice = {
+    label: `$(arrow-left) ${vscode.l10n.t('Back')}`,
+    run: () => showMenu(view, chat),
+  };
+  const rows = view.total ? describeTurns(view.total) : [];
+  const items: readonly Choice[] = [back, ...rows];
+  const placeHolder = view.total
+    ? vscode.l10n.t('so far {0}', describeSpent(view.total))
+    : vscode.l10n.t('No model has answered in this chat yet.');
+  const title = vscode.l10n.t('Cost of This Chat');
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
+  await chosen?.run?.();
+}

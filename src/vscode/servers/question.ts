@@ -1,0 +1,135 @@
+import * as vscode from 'vscode';
+import { showInvisible } from '../../chat/format/escape.ts';
+import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
+import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
+import { chatName } from '../chat/chatFiles.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { ConfiguredServer } from './settings.ts';
+
+/** The configuration that the user last allowed, as stored. */
+export interface Agreement {
+  readonly print: string;
+  /** The description that the user saw. */
+  readonly text: string;
+  readonly envFile?: string | undefined;
+}
+
+export interface AskedServer {
+  readonly server: ConfiguredServer;
+  readonly was: Agreement | undefined;
+  /** False if its env file is outside of the workspace and has not been read. */
+  readonly isFileRead: boolean;
+}
+
+const ALLOW = vscode.l10n.t('Allow');
+const DECLINE = vscode.l10n.t('Don’t Start');
+const REVIEW = vscode.l10n.t('Review Servers…');
+
+/**
+ * One modal question for all servers, because it decides what runs on the machine. VS Code focuses the first button, so
+ * that is not the one that starts something. Over other work, a notification comes first.
+ */
+export async function askAboutServers(
+  asked: readonly AskedServer[],
+  chat: vscode.Uri | undefined,
+): Promise<'given' | 'declined' | 'cancelled'> {
+  if (chat && !(await isReady(chat))) return 'cancelled';
+  const options = { modal: true, detail: detailOf(asked) };
+  const answer = await vscode.window.showWarningMessage(questionAbout(asked), options, DECLINE, ALLOW);
+  if (answer === undefined) return 'cancelled';
+  return answer === ALLOW ? 'given' : 'declined';
+}
+
+/** Whether the chat is in front, or the user wants to answer now. */
+async function isReady(chat: vscode.Uri): Promise<boolean> {
+  const active = vscode.window.activeTextEditor?.document.uri;
+  if (!active || active.toString() === chat.toString()) return true;
+  const message = vscode.l10n.t(
+    'The chat “{0}” needs permission to start MCP servers of this workspace.',
+    plainMessage(chatName(chat)),
+  );
+  return (await vscode.window.showInformationMessage(message, REVIEW)) === REVIEW;
+}
+
+/** Masks secrets in user settings; a workspace file contains none of the user's secrets. */
+export function describe({ written, source }: ConfiguredServer): string {
+  return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
+}
+
+function questionAbout(asked: readonly AskedServer[]): string {
+  const [first] = asked;
+  return first && asked.length === 1
+    ? headlineOf(first)
+    : vscode.l10n.t('This workspace wants to use {0} MCP servers.', asked.length);
+}
+
+function headlineOf({ server, was }: AskedServer): string {
+  const { name, config, source } = server;
+  if (was?.print === fingerprintServer(withoutFile(config))) {
+    return vscode.l10n.t('The env file of the MCP server “{0}” sets variables that you have not seen.', name);
+  }
+  if (source === 'user') {
+    return was === undefined
+      ? vscode.l10n.t('Your MCP server “{0}” takes its variables from a file of this workspace.', name)
+      : vscode.l10n.t(
+          'Your MCP server “{0}”, which takes variables from this workspace, has changed since you allowed it.',
+          name,
+        );
+  }
+  if (was !== undefined)
+    return vscode.l10n.t('The MCP server “{0}” of this workspace has changed since you allowed it.', name);
+  return config.kind === 'stdio'
+    ? vscode.l10n.t('This workspace wants to start a program: the MCP server “{0}”.', name)
+    : vscode.l10n.t('This workspace wants to connect to a server: the MCP server “{0}”.', name);
+}
+
+function withoutFile(config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio') return config;
+  const { fileVariables: _unseen, ...own } = config;
+  return own;
+}
+
+/** Each server whole: what is not shown is not agreed to. */
+function detailOf(asked: readonly AskedServer[]): string {
+  const sections = asked.map((each) =>
+    asked.length === 1 ? describeAsked(each) : `${titleOf(each)}\n\n${describeAsked(each)}`,
+  );
+  const buttons = vscode.l10n.t(
+    '“Don’t Start” is kept until the window is reloaded. “Cancel” asks again next time.',
+  );
+  return `${sections.join(`\n\n${RULE}\n\n`)}\n\n${buttons}`;
+}
+
+const RULE = '─'.repeat(12);
+
+/** One of several servers. New ones need only their name. */
+function titleOf(asked: AskedServer): string {
+  const { name, config, source } = asked.server;
+  if (asked.was !== undefined || source === 'user') return headlineOf(asked);
+  return config.kind === 'stdio'
+    ? vscode.l10n.t('Start “{0}”:', name)
+    : vscode.l10n.t('Connect to “{0}”:', name);
+}
+
+function describeAsked({ server, was, isFileRead }: AskedServer): string {
+  const text = describe(server);
+  const path = server.envFile && showInvisible(server.envFile.path);
+  const notes = [
+    was && describeChange(was.text, text),
+    text,
+    server.problem,
+    path !== undefined && !isFileRead
+      ? [
+          vscode.l10n.t('Its env file is outside of this workspace: {0}', path),
+          vscode.l10n.t('It is read if you allow this. Then you are asked again, with what it sets.'),
+        ].join('\n')
+      : undefined,
+    server.source === 'workspace'
+      ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
+      : vscode.l10n.t(
+          'It is configured in your settings. Whoever writes to this workspace decides what is in {0}',
+          String(path),
+        ),
+  ];
+  return notes.filter((each) => each !== undefined).join('\n\n');
+}

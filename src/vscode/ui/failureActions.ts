@@ -1,0 +1,119 @@
+import * as vscode from 'vscode';
+import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/failures.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+import type { Failure, FailureKind } from '../../ports/failures.ts';
+import { t } from './words.ts';
+
+/** Where something failed, and how to do it again. */
+export interface FailurePlace {
+  readonly uri: vscode.Uri;
+  /** By default, the chat is run. */
+  readonly again?: vscode.Command | undefined;
+  readonly resumable?: boolean | undefined;
+}
+
+export interface FailureButton extends vscode.Command {
+  readonly action: FailureAction | 'resume';
+  readonly icon: string;
+}
+
+/** The whole sentence in the user's language. */
+export function explainOutcome({ failure, error }: Pick<RunOutcome, 'failure' | 'error'>): string {
+  return failure ? describeFailure(failure, t) : (error ?? vscode.l10n.t('The command failed.'));
+}
+
+/** The same buttons for the notification and for the lenses. */
+export function buttonsFor(failure: Failure, place: FailurePlace): readonly FailureButton[] {
+  return actionsFor(failure).map((action) => BUTTONS[action](failure, place));
+}
+
+type CreateButton = (failure: Failure, place: FailurePlace) => FailureButton;
+
+const BUTTONS: Readonly<Record<FailureAction, CreateButton>> = {
+  setKey: ({ name }, { uri }) => ({
+    action: 'setKey',
+    icon: 'key',
+    title: vscode.l10n.t('Set API Key…'),
+    command: 'filechat.setApiKey',
+    arguments: [name === undefined ? { uri } : { model: name, uri }],
+  }),
+  selectModel: (_, { uri }) => ({
+    action: 'selectModel',
+    icon: 'hubot',
+    title: vscode.l10n.t('Select Model…'),
+    command: 'filechat.selectModel',
+    arguments: [{ uri }],
+  }),
+  tryAgain: (_, place) => againButton(place),
+  openBilling: (failure) => ({
+    action: 'openBilling',
+    icon: 'link-external',
+    title: vscode.l10n.t('Open Billing Page'),
+    command: 'vscode.open',
+    arguments: [vscode.Uri.parse(billingPage(failure) ?? '', true)],
+  }),
+  compact: (_, { uri }) => ({
+    action: 'compact',
+    icon: 'fold',
+    title: vscode.l10n.t('Compact'),
+    command: 'filechat.compact',
+    arguments: [{ uri }],
+  }),
+  openModelSettings: () => ({
+    action: 'openModelSettings',
+    icon: 'gear',
+    title: vscode.l10n.t('Open Settings'),
+    command: 'workbench.action.openSettings',
+    arguments: ['filechat.models'],
+  }),
+  showServerLog: ({ server }) => ({
+    action: 'showServerLog',
+    icon: 'output',
+    title: vscode.l10n.t('Show Log'),
+    command: 'filechat.showServerLog',
+    arguments: [{ server }],
+  }),
+  editServer: ({ server }) => ({
+    action: 'editServer',
+    icon: 'edit',
+    title: vscode.l10n.t('Edit Server'),
+    command: 'filechat.editServer',
+    arguments: [{ server }],
+  }),
+};
+
+function againButton({ uri, again, resumable }: FailurePlace): FailureButton {
+  if (resumable) {
+    return {
+      action: 'resume',
+      icon: 'debug-continue',
+      title: vscode.l10n.t('Resume'),
+      command: 'filechat.resume',
+      arguments: [{ uri }],
+    };
+  }
+  const { command, arguments: args } = again ?? { command: 'filechat.run', arguments: [{ uri }] };
+  const title = vscode.l10n.t('Try Again');
+  return { action: 'tryAgain', icon: 'refresh', title, command, ...(args && { arguments: args }) };
+}
+
+/** A few words for a lens. */
+export function summarize({ kind, server = '' }: Failure): string {
+  return kind === 'server' ? vscode.l10n.t('Server {0} failed', server) : SUMMARIES[kind];
+}
+
+const SUMMARIES: Readonly<Record<Exclude<FailureKind, 'server'>, string>> = {
+  key: vscode.l10n.t('API key not accepted'),
+  access: vscode.l10n.t('Access denied'),
+  model: vscode.l10n.t('Model not found'),
+  rateLimit: vscode.l10n.t('Rate limit reached'),
+  overloaded: vscode.l10n.t('Provider overloaded'),
+  credit: vscode.l10n.t('No credit left'),
+  unreachable: vscode.l10n.t('No connection'),
+  certificate: vscode.l10n.t('Certificate not trusted'),
+  lost: vscode.l10n.t('Connection lost'),
+  tooLong: vscode.l10n.t('Chat too long'),
+  format: vscode.l10n.t('Unknown response format'),
+  failed: vscode.l10n.t('Provider error'),
+  refused: vscode.l10n.t('Request refused'),
+};
