@@ -28,6 +28,8 @@ import { ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'> {
   readonly conversation: Conversation;
+  /** Called when the first words have arrived, before they are written. */
+  readonly beforeReply?: (() => Promise<void>) | undefined;
   readonly onReply?: ((progress: ReplyProgress) => void) | undefined;
   readonly onUsage?: ((model: ChatModel, usage: Usage, request: ModelRequest) => void) | undefined;
   readonly batchMs?: number | undefined;
@@ -110,7 +112,7 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
 }
 
 async function streamReply(
-  { conversation, onReply, onUsage }: ReplyDeps,
+  { conversation, beforeReply, onReply, onUsage }: ReplyDeps,
   reply: Reply,
   signal: AbortSignal,
 ): Promise<Ending> {
@@ -123,6 +125,7 @@ async function streamReply(
       onUsage?.(model, event.usage, request);
       return { kind: 'finished', reason: event.reason };
     }
+    if (reply.received === 0) await beforeReply?.();
     reply.add(event);
     onReply?.(reply.progress(event));
   }

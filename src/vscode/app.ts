@@ -102,6 +102,7 @@ export class App {
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
     this.#storeFor = assetStores(globalStorageUri, this.log);
+    this.#naming = new ChatNaming(context.workspaceState);
     this.#runs = this.#createRuns();
     this.#cost = new CostItem({
       runs: this.#runs,
@@ -111,7 +112,7 @@ export class App {
         vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.serverCommands = new ServerCommands(this.servers, this.#runs);
-    this.#naming = new ChatNaming(context.workspaceState, this.#runs);
+
     this.chats = new Chats({
       context,
       runs: this.#runs,
@@ -136,6 +137,7 @@ export class App {
         new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
       conversationFor: (uri) => this.#conversations.of(uri),
       rescue: (markdown) => void keepCopy(markdown, this.#context),
+      nameChat: (document, isUntouched) => this.#naming.name(document, isUntouched),
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
     });
   }

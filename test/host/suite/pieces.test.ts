@@ -47,6 +47,7 @@ const idleDeps: ConstructorParameters<typeof Runs>[0] = {
   filesFor: () => ({ prepare: unused }),
   conversationFor: () => ({ rules: unused, tools: unused, prepare: unused }),
   rescue: unused,
+  nameChat: unused,
   onUsage: unused,
 };
 

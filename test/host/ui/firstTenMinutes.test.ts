@@ -169,7 +169,8 @@ async function firstReply(life: Life): Promise<number> {
   writeFileSync(workspace.path('notes.md'), '# Notes\n\n');
   await openFile(page, 'notes.md');
   reply.say(' put it in,');
-  await me.clicks(page.locator('.tab[data-resource-name="new.chat.md"]'));
+  // The chat has the name of its question already.
+  await me.clicks(page.locator(`.tab[data-resource-name="${CHAT}"]`));
   reply.say(' and wait.');
   await waitForText(evaluate, 'Boil water, put it in, and wait.');
   reply.finish();
