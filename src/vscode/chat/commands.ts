@@ -4,6 +4,7 @@ import { insertIntoUserTurn } from '../../chat/edits/append.ts';
 import { cutAfter, forkAt, hasLaterTurns, planRegeneration } from '../../chat/edits/fork.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import { DEFAULT_STEM } from '../../chat/outline/fileName.ts';
 import { titleFor } from '../../chat/outline/title.ts';
 import type { EditOptions, RunOutcome, TextEdit } from '../../ports/document.ts';
 import { CHANGED, failed, tell } from '../ui/outcomes.ts';
@@ -124,12 +125,10 @@ export async function insertAtCaret(
   return done;
 }
 
-const DEFAULT_NAME = /\/new(?:-\d+)?\.chat\.md$/;
-
-/** Adds a title from the first question to a chat that still has its default name. */
-export async function giveTitle(chat: EditorDocument): Promise<void> {
+/** Adds a title from the first question to a chat that had its default name when it was run. */
+export async function giveTitle(chat: EditorDocument, nameBefore: string): Promise<void> {
   // In one undo step with the reply: Undo should remove both.
-  if (DEFAULT_NAME.test(chat.uri.path)) await chat.edit(addTitle, { joinUndo: true });
+  if (DEFAULT_STEM.test(nameBefore)) await chat.edit(addTitle, { joinUndo: true });
 }
 
 function addTitle(text: string): TextEdit | undefined {

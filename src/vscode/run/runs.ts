@@ -90,7 +90,8 @@ export class Runs implements vscode.Disposable {
   async start(document: vscode.TextDocument, work: Work, again?: vscode.Command): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
     const run: Run = {
-      document: new EditorDocument(document),
+      // The new editor is active before the rename is reported.
+      document: new EditorDocument(document, () => this.#fireChange(run.document.uri)),
       tally: new RunTally(),
       servers: new Map(),
       locks: [],
@@ -99,7 +100,7 @@ export class Runs implements vscode.Disposable {
     this.failures.forget(document.uri);
     try {
       const outcome = await this.#run(run, work, again);
-      await conclude(run.document, outcome);
+      await conclude(run.document, outcome, chatName(document.uri));
       this.#tellOfServers(run);
       return tell(outcome, { uri: run.document.uri, again });
     } finally {
@@ -239,9 +240,9 @@ export class Runs implements vscode.Disposable {
 }
 
 /** The chat may have been renamed or closed by now. */
-async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<void> {
+async function conclude(chat: EditorDocument, outcome: RunOutcome, nameBefore: string): Promise<void> {
   if (outcome.declined) showWhereToSayWhy(chat.uri);
-  if (outcome.ok) await giveTitle(chat);
+  if (outcome.ok) await giveTitle(chat, nameBefore);
   if (autoSave() && !outcome.lost && !outcome.untouched) await chat.save();
 }
 
