@@ -3,7 +3,7 @@ import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
 import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
 import { partialReply } from '../chat/reply/place.ts';
-import { ReplyRenderer } from '../chat/reply/render.ts';
+import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { repairArguments } from '../mcp/callArguments/repair.ts';
 import { RunError } from '../model/failures.ts';
@@ -15,6 +15,7 @@ import type {
   ChatModel,
   Conversation,
   FinishReason,
+  MadeFileEvent,
   ModelEvent,
   ModelRequest,
   ModelTool,
@@ -22,11 +23,13 @@ import type {
   Usage,
 } from '../ports/models.ts';
 import type { ToolName } from '../ports/tools.ts';
+import { renderPart } from '../result/markdown.ts';
 import { failed, failedBy, STOPPED } from './document.ts';
+import { type MadeFileDeps, MadeFiles } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
-export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'> {
+export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
   readonly conversation: Conversation;
   /** Called when the first words have arrived, before they are written. */
   readonly beforeReply?: (() => Promise<void>) | undefined;
@@ -67,9 +70,9 @@ export async function writeReply(
     stop.abort();
   });
   try {
-    const reply = new Reply(writer, document);
+    const reply = new Reply(writer, deps);
     const ending = await requestReply(deps, reply, AbortSignal.any([signal, stop.signal]));
-    return await endReply(deps, reply, ending);
+    return { ...(await endReply(deps, reply, ending)), assets: reply.files.paths };
   } finally {
     subscription.dispose();
   }
@@ -126,7 +129,7 @@ async function streamReply(
       return { kind: 'finished', reason: event.reason };
     }
     if (reply.received === 0) await beforeReply?.();
-    reply.add(event);
+    await reply.add(event, signal);
     onReply?.(reply.progress(event));
   }
   // Some models end their stream when it is aborted.
@@ -165,6 +168,7 @@ function interruption(ending: Ending): string | undefined {
 /** One reply on its way from the model's events to the document's text. */
 class Reply {
   readonly writer: ReplyWriter;
+  readonly files: MadeFiles;
   readonly #document: ChatDocument;
   #renderer: ReplyRenderer | undefined;
   #createRenderer: (() => ReplyRenderer) | undefined;
@@ -176,19 +180,21 @@ class Reply {
   #startAttempt: (() => void) | undefined;
   #lastId = '';
   #tools: readonly ModelTool[] = [];
+  #model = '';
   hasCalls = false;
   /** Events received from the model. */
   received = 0;
   /** Characters received, without those that a resumed reply repeats. */
   chars = 0;
 
-  constructor(writer: ReplyWriter, document: ChatDocument) {
+  constructor(writer: ReplyWriter, deps: Pick<ReplyDeps, 'document'> & MadeFileDeps) {
     this.writer = writer;
-    this.#document = document;
+    this.files = new MadeFiles(deps);
+    this.#document = deps.document;
   }
 
   /** Begins an attempt, which continues the text that is already written. */
-  begin({ request }: PreparedRequest): void {
+  begin({ request, model }: PreparedRequest): void {
     const partial = partialReply(this.writer.sentText());
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
@@ -197,19 +203,33 @@ class Reply {
       this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
       this.#renderer = this.#createRenderer();
       this.#tools = request.tools;
+      this.#model = model.name;
+      this.files.begin(partial?.files ?? []);
       this.#written = '';
       this.#startAttempt = undefined;
     };
   }
 
-  add(event: ModelEvent): void {
+  async add(event: ModelEvent, signal: AbortSignal): Promise<void> {
     this.#startAttempt?.();
     if (event.kind === 'call') this.hasCalls = true;
     this.received += 1;
-    for (const each of this.#inline.read(event)) this.#addRead(each);
+    for (const each of this.#inline.read(event)) {
+      if (each.kind === 'file') await this.#addFile(each, signal);
+      else this.#addRead(each);
+    }
   }
 
-  #addRead(event: ReadEvent): void {
+  /** The file is on disk before its link is in the document. */
+  async #addFile({ file, isDraft, metadata }: MadeFileEvent, signal: AbortSignal): Promise<void> {
+    const part = await this.files.save(file, { model: this.#model, signal });
+    if (part) {
+      this.#endRepeat();
+      this.#push({ kind: 'writtenFile', markdown: renderPart(part), isDraft, metadata });
+    } else this.#repeat?.skipFile();
+  }
+
+  #addRead(event: Exclude<ReadEvent, MadeFileEvent>): void {
     if (event.kind === 'earlierReasoning') {
       this.#rewrite(event.text);
       return;
@@ -242,7 +262,7 @@ class Reply {
 
   async end(interrupted: string | undefined): Promise<void> {
     if (interrupted === undefined) this.#startAttempt?.();
-    for (const each of this.#inline.end()) this.#addRead(each);
+    for (const each of this.#inline.end()) if (each.kind !== 'file') this.#addRead(each);
     if (interrupted === undefined) {
       this.#endRepeat();
       this.writer.add(this.#renderer?.end() ?? '');
@@ -261,9 +281,10 @@ class Reply {
     this.#push({ kind: 'text', text: held });
   }
 
-  #push(event: ModelEvent): void {
+  #push(event: WrittenEvent): void {
     if (event.kind === 'text' && event.text === '') return;
     if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
+    if (event.kind === 'writtenFile') this.chars += event.markdown.length;
     const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
     const addition = this.#renderer?.push(read) ?? '';
     this.#written += addition;

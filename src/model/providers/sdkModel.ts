@@ -12,11 +12,20 @@ import type {
 } from '@ai-sdk/provider';
 import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
+import type {
+  ChatModel,
+  ModelEvent,
+  ModelRequest,
+  ModelTool,
+  OwnFilePart,
+  Reasoning,
+} from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
-import { filesOf } from '../request/messages.ts';
+import { filesOf, moveFiles } from '../request/messages.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
+import { fileOnServer, type StoredFile } from './madeFiles.ts';
+import { outputOptions, withFields } from './outputs.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
@@ -87,18 +96,21 @@ async function prepareCall(
   signal: AbortSignal,
   sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
-  const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
+  const takesOwnFile = ({ metadata }: OwnFilePart) => wire.takesOwnFile?.(config.model, metadata) === true;
+  const messages = moveFiles(request.messages, takesOwnFile);
+  const files = messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
-  const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });
+  const prompt = toPrompt({ ...request, messages }, { wire, model: config.model, bytes, sendReasoning });
   return toCallOptions(config, request, prompt);
 }
 
 function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
-  const { wire, context, options } = source;
-  const { fetch = globalThis.fetch } = options;
+  const { wire, context, config, options } = source;
+  const { fetch = globalThis.fetch, key } = options;
   const createModel: StreamOptions['createModel'] = (watch) =>
     createLanguageModel(source, { fetch, ...watch });
-  return streamEvents({ wire, context, signal, createModel, call });
+  const openFile = (stored: StoredFile) => fileOnServer({ config, key, fetch }, stored);
+  return streamEvents({ wire, context, signal, createModel, call, openFile });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -118,6 +130,8 @@ function toCallOptions(
   if (config.provider === 'anthropic') markForCache(prompt, tools);
   return {
     prompt,
+    // The SDK drops the files of chat models.
+    ...(wireOf(config).hasRawFiles && { includeRawChunks: true }),
     ...(tools.length > 0 && { tools }),
     ...(reasoning && { reasoning: EFFORTS[reasoning] }),
     ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
@@ -129,16 +143,19 @@ function defaultMaxTokens({ provider, model }: ModelConfig): number | undefined 
 }
 
 function optionsFor(
-  { provider }: ModelConfig,
+  config: ModelConfig,
   reasoning: Reasoning | undefined,
 ): Record<string, JSONObject> | undefined {
   const thinks = reasoning !== undefined && reasoning !== 'off';
-  switch (provider) {
+  const outputs = outputOptions(config);
+  switch (config.provider) {
     case 'openai':
       // The file is the only state.
       return { openai: { store: false, ...(thinks && { reasoningSummary: 'auto' }) } };
     case 'google':
-      return thinks ? { google: { thinkingConfig: { includeThoughts: true } } } : undefined;
+      return { google: { ...outputs, ...(thinks && { thinkingConfig: { includeThoughts: true } }) } };
+    case 'openai-compatible':
+      return { openaiCompatible: outputs };
     default:
       return undefined;
   }
@@ -186,7 +203,12 @@ function createLanguageModel(
     case 'openai':
       return new OpenAIResponsesLanguageModel(model, { ...settings, url, provider: 'openai.responses' });
     case 'openai-chat':
-      return new OpenAIChatLanguageModel(model, { ...settings, url, provider: 'openai.chat' });
+      return new OpenAIChatLanguageModel(model, {
+        ...settings,
+        url,
+        provider: 'openai.chat',
+        fetch: withFields(fetch, outputOptions(config)),
+      });
     case 'google':
       return new GoogleLanguageModel(model, { ...settings, provider: 'google.generative-ai' });
     default:

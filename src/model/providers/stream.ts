@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { startTimer, unlessAborted } from '../../base/async.ts';
-import type { ModelEvent } from '../../ports/models.ts';
+import type { MadeFile, ModelEvent } from '../../ports/models.ts';
 import type { EndpointOptions } from './endpoint.ts';
 import { EventReader } from './events.ts';
 import {
@@ -15,6 +15,7 @@ import {
   toFailure,
   wrongFormat,
 } from './failure.ts';
+import type { StoredFile } from './madeFiles.ts';
 import { classifyStreamEnd, type StreamEnd } from './streamEnd.ts';
 import type { Wire } from './wire.ts';
 
@@ -27,6 +28,7 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   readonly createModel: (watch: Pick<EndpointOptions, 'onBytes' | 'onAnswer'>) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  readonly openFile?: ((stored: StoredFile) => MadeFile) | undefined;
 }
 
 /** Sends one request. Closes the connection however the stream ends. */
@@ -37,7 +39,8 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
   const closed = new AbortController();
   const requestSignal = AbortSignal.any([signal, stall.signal, closed.signal]);
   let end: StreamEnd | undefined;
-  const events = new EventReader(wire, context, () => end?.hasEnded === true);
+  const hasEnded = () => end?.hasEnded === true;
+  const events = new EventReader(wire, context, { hasEnded, openFile: options.openFile });
   const onAnswer = (begun: StreamEnd) => {
     end = begun;
   };

@@ -5,23 +5,23 @@ import { trimBlankLines } from '../../../../src/base/lines.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
-import { ReplyRenderer } from '../../../../src/chat/reply/render.ts';
-import type { ModelEvent, ProviderMetadata } from '../../../../src/ports/models.ts';
+import { ReplyRenderer, type WrittenEvent } from '../../../../src/chat/reply/render.ts';
+import type { ProviderMetadata } from '../../../../src/ports/models.ts';
 import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';
-const text = (value: string): ModelEvent => ({ kind: 'text', text: value });
-const reasoning = (value: string): ModelEvent => ({ kind: 'reasoning', text: value });
-const metadata = (values: ProviderMetadata): ModelEvent => ({ kind: 'metadata', metadata: values });
-const call = (argumentsText: string, more: { metadata?: ProviderMetadata } = {}): ModelEvent => ({
+const text = (value: string): WrittenEvent => ({ kind: 'text', text: value });
+const reasoning = (value: string): WrittenEvent => ({ kind: 'reasoning', text: value });
+const metadata = (values: ProviderMetadata): WrittenEvent => ({ kind: 'metadata', metadata: values });
+const call = (argumentsText: string, more: { metadata?: ProviderMetadata } = {}): WrittenEvent => ({
   kind: 'call',
   key: 'k',
   name: 'a__b',
   argumentsText,
   ...more,
 });
-const half = (value: string): ModelEvent => ({ kind: 'callInput', key: 'k', name: 'a__b', text: value });
+const half = (value: string): WrittenEvent => ({ kind: 'callInput', key: 'k', name: 'a__b', text: value });
 
 function newRenderer(): ReplyRenderer {
   let number = 0;
@@ -31,13 +31,13 @@ function newRenderer(): ReplyRenderer {
   });
 }
 
-function render(events: readonly ModelEvent[]): string {
+function render(events: readonly WrittenEvent[]): string {
   const renderer = newRenderer();
   return events.map((event) => renderer.push(event)).join('') + renderer.end();
 }
 
 describe('a reply’s events in the document', () => {
-  const cases: Record<string, [events: ModelEvent[], written: string]> = {
+  const cases: Record<string, [events: WrittenEvent[], written: string]> = {
     'text is text': [[text('Hel'), text('lo')], 'Hello'],
     'blank lines around a text are dropped': [[text('\n\n'), text('  Hello\n'), text('\n')], '  Hello'],
     'reasoning is in a fence inside a folded block': [
@@ -93,7 +93,7 @@ describe('a reply’s events in the document', () => {
 });
 
 describe('a reply that is cut', () => {
-  const cases: Record<string, [events: ModelEvent[], addition: string, closeFence?: string]> = {
+  const cases: Record<string, [events: WrittenEvent[], addition: string, closeFence?: string]> = {
     'keeps the end of its text': [[text('a `b \n\n')], 'a `b \n\n'],
     'returns how to close its code': [[text('~~~\na\n')], '~~~\na\n', '~~~'],
     'returns how to close its formula': [[text('$$\na')], '$$\na', '$$ $$\n<!-- filechat:closed 1 -->'],
@@ -184,7 +184,7 @@ const anyMetadata: fc.Arbitrary<ProviderMetadata> = fc.dictionary(
   ),
   { noNullPrototype: true },
 );
-const anyEvent: fc.Arbitrary<ModelEvent> = fc.oneof(
+const anyEvent: fc.Arbitrary<WrittenEvent> = fc.oneof(
   { weight: 3, arbitrary: hostileReply.map(text) },
   { weight: 2, arbitrary: hostileReply.map(reasoning) },
   anyMetadata.map(metadata),
@@ -195,7 +195,7 @@ const anyEvent: fc.Arbitrary<ModelEvent> = fc.oneof(
 );
 
 /** The expected parts of the events. */
-function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
+function partsOf(events: readonly WrittenEvent[]): readonly unknown[] {
   const parts: {
     kind: string;
     text?: string;
