@@ -61,7 +61,7 @@ it('many texts and many names take no longer than it takes to read them', () => 
 
 describe('the name of an asset', () => {
   it('has a kind, a time, a number and an extension', () => {
-    const parts = { kind: 'image', time: '20261116-093012', number: 1, extension: 'png' };
+    const parts = { maker: 'tool', kind: 'image', time: '20261116-093012', number: 1, extension: 'png' };
     assert.deepEqual(readAssetName(NAME), parts);
   });
 
