@@ -142,6 +142,7 @@ export class ReplyRenderer {
       : this.#part === 'reasoning'
         ? this.#endReasoning()
         : '';
+    if (!isInThought) this.#reasoningText = '';
     this.#part = 'thought';
     return `${before}\n\n${markdown}`;
   }

@@ -65,6 +65,13 @@ describe('the name of an asset', () => {
     assert.deepEqual(readAssetName(NAME), parts);
   });
 
+  it('says whether a tool returned it or a model made it', () => {
+    const made = NAME.replace('tool-', 'model-');
+    assert.equal(readAssetName(made)?.maker, 'model');
+    assert.deepEqual(findUnlinked([`(cmdassets/${made})`], [made]), []);
+    assert.deepEqual(findUnlinked([`(cmdassets/${NAME})`], [made]), [made]);
+  });
+
   const numbers: readonly (readonly [number: number, last: number | undefined, written: string])[] = [
     [1, undefined, '-1.'],
     [9, 9, '-9.'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { trimBlankLines } from '../../../../src/base/lines.ts';
+import { renderAssetLink } from '../../../../src/chat/format/assetLink.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
@@ -19,6 +20,12 @@ const call = (argumentsText: string, more: { metadata?: ProviderMetadata } = {})
   key: 'k',
   name: 'a__b',
   argumentsText,
+  ...more,
+});
+const IMAGE = { kind: 'image', number: 1, path: 'cmdassets/model-image-1.png', maker: 'model' } as const;
+const file = (more: { isDraft?: boolean; metadata?: ProviderMetadata } = {}): WrittenEvent => ({
+  kind: 'writtenFile',
+  markdown: renderAssetLink(IMAGE),
   ...more,
 });
 const half = (value: string): WrittenEvent => ({ kind: 'callInput', key: 'k', name: 'a__b', text: value });
@@ -189,6 +196,7 @@ const anyEvent: fc.Arbitrary<WrittenEvent> = fc.oneof(
   { weight: 2, arbitrary: hostileReply.map(reasoning) },
   anyMetadata.map(metadata),
   hostileReply.map(half),
+  fc.option(anyMetadata, { nil: undefined }).map((about) => file(about && { metadata: about })),
   fc
     .tuple(fc.dictionary(hostileReply, fc.jsonValue(), { noNullPrototype: true }), fc.boolean(), anyMetadata)
     .map(([value, has, about]) => call(JSON.stringify(value), has ? { metadata: about } : {})),
@@ -201,6 +209,7 @@ function partsOf(events: readonly WrittenEvent[]): readonly unknown[] {
     text?: string;
     args?: unknown;
     metadata?: ProviderMetadata;
+    asset?: typeof IMAGE;
     done?: boolean;
   }[] = [];
   for (const event of events) {
@@ -211,11 +220,16 @@ function partsOf(events: readonly WrittenEvent[]): readonly unknown[] {
         parts.push({ kind: event.kind, text: event.text });
     } else if (event.kind === 'metadata') {
       const isAbout =
-        last && last.kind !== 'call' && (last.kind === 'reasoning' || last.done || last.text?.trim());
+        last &&
+        !['call', 'file'].includes(last.kind) &&
+        (last.kind === 'reasoning' || last.done || last.text?.trim());
       const about = isAbout ? last : { kind: 'text', text: '' };
       if (!isAbout) parts.push(about);
       about.metadata = mergeMetadata(about.metadata, event.metadata);
       about.done = true;
+    } else if (event.kind === 'writtenFile') {
+      const about = event.metadata ? { metadata: event.metadata } : {};
+      parts.push({ kind: 'file', asset: IMAGE, done: true, ...about });
     } else if (event.kind === 'call') {
       const args: unknown = JSON.parse(event.argumentsText);
       parts.push({ kind: 'call', args, done: true, ...(event.metadata ? { metadata: event.metadata } : {}) });
@@ -223,7 +237,7 @@ function partsOf(events: readonly WrittenEvent[]): readonly unknown[] {
   }
   return parts.flatMap(({ done: _, ...part }): readonly unknown[] => {
     const said = part.text?.replace(/\r\n?/g, '\n');
-    if (part.kind === 'call') return [part];
+    if (part.kind === 'call' || part.kind === 'file') return [part];
     if (part.kind === 'reasoning') return [{ ...part, text: said, intact: true }];
     const words = trimBlankLines(said ?? '');
     if (words.trim() === '' && !part.metadata) return [];
@@ -257,6 +271,32 @@ describe('any events', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('the text of a model never counts as a file', () => {
+    const link = renderAssetLink(IMAGE);
+    for (const words of [link, `${link} `, `\\${link}`, `a\n${link}\nb`]) {
+      const written = render([text(words)]);
+      assert.notEqual(written, words.trimEnd());
+      assert.deepEqual(readReply(written), [{ kind: 'text', text: words }], written);
+    }
+  });
+
+  it('a draft is folded with the reasoning before it, and is not read back', () => {
+    const written = render([reasoning('Hm.'), file({ isDraft: true }), file({ isDraft: true }), text('So.')]);
+    const link = renderAssetLink(IMAGE);
+    const fold = `\`\`\`\`reasoning\nHm.\n\`\`\`\`\n\n${link}\n\n${link}`;
+    assert.equal(written, `<details><summary>Reasoning</summary>\n\n${fold}\n\n</details>\n\nSo.`);
+    assert.deepEqual(
+      readReply(written).map(({ kind }) => kind),
+      ['reasoning', 'text'],
+    );
+  });
+
+  it('a draft without reasoning is folded, too', () => {
+    const written = render([file({ isDraft: true }), file()]);
+    assert.match(written, /^<details><summary>Reasoning<\/summary>\n\n!.*\n\n<\/details>\n\n!.*$/);
+    assert.deepEqual(readReply(written), [{ kind: 'file', asset: IMAGE }]);
   });
 
   for (const [name, between] of Object.entries({
