@@ -222,7 +222,7 @@ export class App {
     return withChat(argument, async (document) => {
       if (!(await this.#prepareModel(document))) return CANCELLED;
       // A summary is not shown before it is complete, so a notification shows the progress.
-      const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+      const outcome = await withNotice(vscode.l10n.t('Summarizing the chat'), (signal) => {
         signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
         const again = { title: '', command: 'filechat.compact', arguments: [{ uri: document.uri }] };
         return this.#runNext(document, (listener) => listener.compact(), again);
@@ -242,7 +242,7 @@ export class App {
 
   attachFile(argument: unknown): Promise<RunOutcome> {
     return withChat(argument, async (document, fields) => {
-      const title = vscode.l10n.t('Attach to the Chat');
+      const title = vscode.l10n.t('Attach to Chat');
       const files =
         readUris(fields, 'files') ?? (await vscode.window.showOpenDialog({ canSelectMany: true, title }));
       return files ? tell(await attachFiles(document, files)) : CANCELLED;

@@ -45,7 +45,7 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
       isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t(
-          'This chat is not a saved file. What its tools return is kept in {0}, and copied beside the chat when you save it.',
+          'This chat is not a saved file. Files that its tools return are stored in {0} and copied beside the chat when you save it.',
           place.fsPath,
         ),
       );

@@ -63,7 +63,7 @@ export function describeUrl(message: string, url: URL): string {
 }
 
 export function describeAnswer(question: ArgumentQuestion, value: unknown): string {
-  if (value === undefined) return t('(left out)');
+  if (value === undefined) return t('(omitted)');
   if (question.kind === 'yesNo') return value === true ? t('Yes') : t('No');
   if (question.kind === 'choice' || question.kind === 'choices') {
     const chosen = question.choices.filter((choice) =>

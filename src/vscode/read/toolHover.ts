@@ -29,8 +29,8 @@ export function toolHoverText(tool: ToolInfo): string {
 }
 
 function argumentTable(all: readonly ArgumentQuestion[]): string {
-  if (all.length === 0) return `*${t('It takes no arguments.')}*`;
-  const head = `| ${[t('Argument'), t('Type'), t('Required'), t('Meaning')].join(' | ')} |`;
+  if (all.length === 0) return `*${t('This tool takes no arguments.')}*`;
+  const head = `| ${[t('Argument'), t('Type'), t('Required'), t('Description')].join(' | ')} |`;
   const rows = all.slice(0, MAX_ROWS).map((each) => {
     const cells = [
       `**${plainMarkdown(each.name, MAX_NAME_CHARS)}**`,

@@ -83,7 +83,7 @@ describe('the details of a server’s form', () => {
 describe('an answer in the list of answers', () => {
   const cases: readonly [string, unknown, string][] = [
     ['name', 'Ada [x](command:y)', 'Ada [x] (command:y)'],
-    ['name', undefined, '(left out)'],
+    ['name', undefined, '(omitted)'],
     ['gift', true, 'Yes'],
     ['gift', false, 'No'],
     ['colour', 'r', 'Red'],

@@ -91,7 +91,7 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
   await answerCall(page, 'sample.photo');
   await toast(
     page,
-    /This chat is not a saved file\. What its tools return is kept in \/.*cmdassets/,
+    /This chat is not a saved file\. Files that its tools return are stored in \/.*cmdassets/,
   ).waitFor();
   await takeScreenshot(page, 'told-where');
   await waitForText(evaluate, 'Tool generated image 1');

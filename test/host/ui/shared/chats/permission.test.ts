@@ -156,7 +156,7 @@ ui.test('Stop, Undo and closing the chat run nothing, and Run asks again', async
   await waitingCall(page, 'sample.weather').waitFor();
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('x');
-  await codeLens(page, 'Run 1 tool call').waitFor();
+  await codeLens(page, 'Run 1 Tool Call').waitFor();
   assert.equal(await codeLens(page, 'Allow Once').count(), 0);
   await page.keyboard.press('Shift+Enter');
   await waitingCall(page, 'sample.weather').waitFor();
