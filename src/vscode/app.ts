@@ -268,9 +268,7 @@ export class App {
     this.#attachments.forget();
     await this.servers.forget();
     void vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        'Every server of a workspace and every tool will ask again, and every server that wants a sign-in.',
-      ),
+      vscode.l10n.t('All saved permissions and sign-ins were cleared.'),
     );
   }
 

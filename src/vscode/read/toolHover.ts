@@ -17,8 +17,10 @@ export function toolHoverText(tool: ToolInfo): string {
   const title =
     tool.title && tool.title !== tool.tool ? ` — ${plainMarkdown(tool.title, MAX_NAME_CHARS)}` : '';
   const claims = [
-    ...(tool.readOnly ? [t('It says that it only reads.')] : []),
-    ...(tool.destructive && !tool.readOnly ? [t('It says that it may delete or overwrite.')] : []),
+    ...(tool.readOnly ? [t('Only reads data, according to the server.')] : []),
+    ...(tool.destructive && !tool.readOnly
+      ? [t('May delete or overwrite data, according to the server.')]
+      : []),
   ];
   return [
     `${name}${title}`,
