@@ -253,13 +253,13 @@ export class App {
     const fields = readFields(argument);
     const folder = readUri(fields, 'folder') ?? folderOf((await findChat(fields))?.uri);
     if (!folder)
-      return tell(failed(vscode.l10n.t('Open a saved chat first: its folder is the one to clean up.')));
+      return tell(failed(vscode.l10n.t('Open a saved chat first. The assets in its folder are cleaned up.')));
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED_FILES));
     const { cleanUpAssets } = await import('./gallery/cleanUp.ts');
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
-      return tell(failed(vscode.l10n.t('No asset was touched. {0}', messageOf(error))));
+      return tell(failed(vscode.l10n.t('No assets were removed. {0}', messageOf(error))));
     }
   }
 
@@ -335,7 +335,7 @@ export class App {
   }
 }
 
-const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
+const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so assets cannot be deleted.');
 
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;

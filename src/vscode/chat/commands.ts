@@ -98,7 +98,7 @@ export async function attachFiles(
   );
   if (!inUserTurn) moveToEnd(editor);
   const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
-  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('The chat did not take the links.'));
+  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('Could not insert the links.'));
 }
 
 /** `compute` receives the text of the line before the caret. The caret moves behind the inserted text. */

@@ -15,7 +15,7 @@ import {
 
 /** Counting tokens must not delay a finished reply. */
 const COUNT_TIMEOUT_MS = 2_000;
-const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
+const JUSTIFICATION = vscode.l10n.t('Used to reply in the chat that you run.');
 
 /** One of VS Code's own language models, such as Copilot's. */
 export class EditorModel implements ChatModel {

@@ -329,6 +329,6 @@ suite('cleaning up assets', () => {
   test('says so if the folder does not exist', async () => {
     const outcome = await clean({ folder: inWorkspace('nowhere') });
     assert.equal(outcome.ok, false);
-    assert.match(outcome.error ?? '', /^No asset was touched\. /);
+    assert.match(outcome.error ?? '', /^No assets were removed\. /);
   });
 });

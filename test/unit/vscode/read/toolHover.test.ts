@@ -53,5 +53,8 @@ it('all text of a server is escaped', () => {
 });
 
 it('a tool without arguments is described as such', () => {
-  assert.match(toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }), /\*This tool takes no arguments\.\*$/);
+  assert.match(
+    toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }),
+    /\*This tool takes no arguments\.\*$/,
+  );
 });
