@@ -38,7 +38,7 @@ ui.test('a wrong input can be changed, and the server starts with the new value'
   const { page, workspace } = session;
   await startAsking(session);
   await processes(workspace, 'mistyped');
-  await runCommand(page, 'Filechat: Change Inputs of Server');
+  await runCommand(page, 'Filechat: Change Server Inputs');
   await pick(page, 'Select a server to change its inputs', 'asks');
   await button(toast(page, 'The inputs of asks were cleared.'), 'Restart').click();
   await answer(page, 'The MCP server “asks” needs key', 'right');

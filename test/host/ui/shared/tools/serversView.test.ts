@@ -86,7 +86,7 @@ ui.test('a server is stopped and started from its row', async ({ page }) => {
 });
 
 ui.test('each server has its own output channel', async ({ page }) => {
-  await runCommand(page, 'Filechat: Show Log of Server');
+  await runCommand(page, 'Filechat: Show Server Log');
   await pick(page, 'Select a server to show its log', 'sample');
   await page.locator('.panel .view-line', { hasText: 'connected' }).first().waitFor();
   await takeScreenshot(page, 'server-log');
