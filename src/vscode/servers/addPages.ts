@@ -88,7 +88,7 @@ function importActions(sources: readonly ImportSource[]): readonly InputAction[]
 /** Resolves to the chosen servers as JSON. */
 async function chooseImport(sources: readonly ImportSource[], title: string): Promise<string | undefined> {
   const items = sources.map((source) => ({ label: source.app, description: source.path, source }));
-  const placeHolder = vscode.l10n.t('Select an app to import servers from');
+  const placeHolder = vscode.l10n.t('Select the app with the servers to import');
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
   return chosen && chooseImported(chosen.source);
 }

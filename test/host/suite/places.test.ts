@@ -80,7 +80,7 @@ suite('a chat in a virtual file system', () => {
     assert.deepEqual(outcome.assets, []);
     assert.match(
       document.getText(),
-      /> ⚠ Could not save image 1 to cmdassets\/: the folder may not be written to\./,
+      /> ⚠ Could not save image 1 to cmdassets\/: permission to write to the folder was denied\./,
     );
     assert.equal(inFolder('locked').length, 1);
     const retry = () => vscode.commands.executeCommand<RunOutcome>('filechat.retry', { uri: document.uri });

@@ -214,7 +214,7 @@ ui.test(
     await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
     await quickPickRow(page, 'Cursor').waitFor();
     assert.equal(await quickPickRow(page, 'Windsurf').count(), 0);
-    await pick(page, 'Select an app to import servers from', 'Cursor');
+    await pick(page, 'Select the app with the servers to import', 'Cursor');
     for (const name of ['first-one', 'second', 'third']) await pick(page, 'Import from Cursor', name);
     await takeScreenshot(page, 'import-servers');
     await quickInput(page).getByRole('button', { name: 'OK' }).click();

@@ -255,7 +255,7 @@ ui.test('an app cannot call tools that are disabled or excluded by its chat', as
   const ask = () => app.getByRole('button', { name: 'call', exact: true }).click();
   await set('disabledTools', ['hostile.leave']);
   await ask();
-  await app.getByText('The tool hostile.leave is switched off.').waitFor();
+  await app.getByText('The tool hostile.leave is turned off').waitFor();
   await set('disabledTools', undefined);
 
   await evaluate(async (vscode) => {
