@@ -27,7 +27,7 @@ export interface SamplingDeps {
 const SEND = vscode.l10n.t('Send');
 const EDIT = vscode.l10n.t('Show and Edit');
 const ALWAYS = vscode.l10n.t('Always Send for This Server');
-const SEND_BACK = vscode.l10n.t('Send Response');
+const SEND_RESPONSE = vscode.l10n.t('Send Response');
 const DONT_SEND = vscode.l10n.t('Don’t Send');
 
 /** A longer text can only be sent after it was shown in an editor. */
@@ -96,7 +96,7 @@ function approveAnswer(
     question: vscode.l10n.t('Send this response to the server “{0}”?', server),
     edited: vscode.l10n.t('Send the response to the server “{0}”, with your changes?', server),
     text: renderAnswer(answer),
-    accept: SEND_BACK,
+    accept: SEND_RESPONSE,
     read: (edited) => readEditedAnswer(edited, answer),
     chat,
     signal,

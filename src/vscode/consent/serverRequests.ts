@@ -21,7 +21,7 @@ const AGREE = vscode.l10n.t('Agree');
 const OPEN = vscode.l10n.t('Open');
 const DECLINE = vscode.l10n.t('Decline');
 const DONE = vscode.l10n.t('Done');
-const GIVE_UP = vscode.l10n.t('Cancel Request');
+const CANCEL_REQUEST = vscode.l10n.t('Cancel Request');
 
 /** Answers the requests of servers, and records each in the audit log. */
 export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
@@ -62,7 +62,7 @@ async function askWhetherDone({ server, chats }: AskedBy, signal: AbortSignal): 
     'Did you complete the request of the server “{0}” in the browser?',
     plainMessage(server),
   );
-  return (await askInNotice({ chat: chats[0], message, answers: [DONE, GIVE_UP] }, signal)) === DONE;
+  return (await askInNotice({ chat: chats[0], message, answers: [DONE, CANCEL_REQUEST] }, signal)) === DONE;
 }
 
 interface Asking {

@@ -38,7 +38,7 @@ export function costTooltip({ next, total, run }: CostView): string {
       ? [t('Waiting: {0}', plainMarkdown(run.state.reason, MAX_REASON_CHARS))]
       : [];
   const asked = next ? [nextSentence(next)] : [];
-  const used = total ? [totalSentence(total), turnTable(total)] : [t('This chat has no replies yet.')];
+  const used = total ? [totalSentence(total), turnTable(total)] : [t('No usage recorded for this chat yet.')];
   return [...waiting, ...asked, ...used, t('Click for the model, tokens, cost, servers and the log.')].join(
     '\n\n',
   );

@@ -73,7 +73,7 @@ Click for the model, tokens, cost, servers and the log.`,
   it('reports if there is no reply yet', () => {
     assert.equal(
       costTooltip({}),
-      'This chat has no replies yet.\n\nClick for the model, tokens, cost, servers and the log.',
+      'No usage recorded for this chat yet.\n\nClick for the model, tokens, cost, servers and the log.',
     );
   });
 
