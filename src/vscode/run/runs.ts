@@ -123,7 +123,8 @@ export class Runs implements vscode.Disposable {
     this.#fireChange(uri);
     try {
       const lock = await lockChat(uri);
-      if ('holder' in lock) return failed(vscode.l10n.t('This chat is already running in {0}.', lock.holder));
+      if ('holder' in lock)
+        return failed(vscode.l10n.t('This chat is already running in another process: {0}.', lock.holder));
       run.locks.push(lock);
       const outcome = await this.#work(run, work);
       this.failures.remember(run.document.current, outcome, { servers: [...run.servers.values()], again });
