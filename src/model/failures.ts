@@ -111,7 +111,7 @@ function describeKind(failure: Failure, t: Translate): string {
     case 'format':
       return t('{0} sent a response in an unknown format', host);
     case 'failed':
-      return t('{0} failed with status {1}', host, status);
+      return status === 0 ? t('{0} reported an error', host) : t('{0} failed with status {1}', host, status);
     case 'refused':
       return t('{0} refused the request', host);
     case 'server':

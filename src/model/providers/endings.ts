@@ -63,9 +63,9 @@ export function errorIn(event: WireEvent): WireEvent | undefined {
 }
 
 /** An error as the stop reason does not end the reply normally. */
-export function endsReply(event: WireEvent, { stopReason }: Signs): boolean {
+export function stopReasonOf(event: WireEvent, { stopReason }: Signs): string | undefined {
   const reason = textOf(stopReason(event));
-  return reason !== '' && reason !== ERROR_REASON;
+  return reason === '' || reason === ERROR_REASON ? undefined : reason;
 }
 
 /** OpenRouter and other gateways. */

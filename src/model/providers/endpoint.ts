@@ -90,16 +90,26 @@ class WatchedBody {
   /** Resolves when it is known what the body is. */
   async open(signs: Signs): Promise<ReadableStream<Uint8Array> | string> {
     const begun: Uint8Array[] = [];
-    while (this.#streamEnd.kind === undefined || this.#streamEnd.kind === 'json') {
-      const bytes = await this.#read();
-      if (bytes === undefined) break;
-      begun.push(bytes);
+    let failure: unknown;
+    try {
+      while (this.#streamEnd.kind === undefined || this.#streamEnd.kind === 'json') {
+        const bytes = await this.#read();
+        if (bytes === undefined) break;
+        begun.push(bytes);
+      }
+    } catch (error) {
+      failure = error;
     }
-    if (this.#streamEnd.kind !== 'json') return this.#stream(begun);
-    const json = Buffer.concat(begun).toString();
-    const events = readEvents(json);
-    if (events.some((event) => signs.isWhole?.(event) === true)) throw new WholeReply(json);
-    if (!events.some((event) => signs.isKnown(event) || errorIn(event))) return this.#stream(begun);
+    const events = this.#streamEnd.kind === 'json' ? readEvents(begun) : [];
+    if (events.some((event) => signs.isWhole?.(event) === true))
+      throw new WholeReply(JSON.stringify(events[0]));
+    if (events.some((event) => signs.isKnown(event) || errorIn(event))) return this.#toStream(events);
+    // JSON that is complete is used although the connection broke after it.
+    if (failure !== undefined) throw failure;
+    return this.#stream(begun);
+  }
+
+  #toStream(events: readonly WireEvent[]): string {
     const lines = [...events.map((event) => JSON.stringify(event)), '[DONE]'];
     const stream = lines.map((line) => `\n\ndata: ${line}\n\n`).join('');
     this.#streamEnd.push(new TextEncoder().encode(stream));
@@ -146,8 +156,8 @@ class WatchedBody {
 }
 
 /** Gemini sends a list of events if the address lacks `alt=sse`. */
-function readEvents(json: string): readonly WireEvent[] {
-  const parsed = parseJson(json.replace(/^\uFEFF/, ''));
+function readEvents(begun: readonly Uint8Array[]): readonly WireEvent[] {
+  const parsed = parseJson(new TextDecoder().decode(Buffer.concat(begun)));
   const list: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   return list.filter(isObject);
 }

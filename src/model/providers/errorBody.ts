@@ -67,11 +67,11 @@ function reasonsIn(value: unknown, depth = 0): readonly string[] {
   return Array.isArray(loc) ? reasons.map((reason) => `${loc.join('.')}: ${reason}`) : reasons;
 }
 
-/** The first reason, and whole sentences that it does not contain. */
+/** The first reason, and others in words that it does not contain. */
 function join(reasons: readonly string[]): string {
   return reasons.reduce((all, each) => {
     if (all === '' || each.includes(all)) return each;
-    if (all.includes(each) || !isSentence(each)) return all;
+    if (all.includes(each) || !/\s/.test(each)) return all;
     return `${all.replace(/[.:]$/, '')}: ${each}`;
   }, '');
 }

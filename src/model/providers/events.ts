@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import { defined, isObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
-import { ERROR_REASON, endsReply } from './endings.ts';
+import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
 
@@ -33,14 +33,18 @@ export class EventReader {
   readonly #held: CallEvent[] = [];
   /** Whether the bytes that have arrived contain the end of the reply. They are ahead of the parts. */
   readonly #isReceived: () => boolean;
-  /** The stop reason has been read. Later failures are ignored. */
-  hasEnded = false;
+  #stopReason: string | undefined;
   hasOutput = false;
 
   constructor(wire: Wire, context: RequestContext, isReceived: () => boolean = () => false) {
     this.#wire = wire;
     this.#context = context;
     this.#isReceived = isReceived;
+  }
+
+  /** The stop reason has been read. Later failures are ignored. */
+  get hasEnded(): boolean {
+    return this.#stopReason !== undefined;
   }
 
   read(part: StreamPart): readonly ModelEvent[] {
@@ -67,7 +71,7 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'raw':
-        this.hasEnded ||= isObject(part.rawValue) && endsReply(part.rawValue, this.#wire.signs);
+        if (isObject(part.rawValue)) this.#stopReason ??= stopReasonOf(part.rawValue, this.#wire.signs);
         return [];
       case 'error':
         if (this.hasEnded || this.#isUnknown(part.error)) return [];
@@ -149,10 +153,17 @@ export class EventReader {
     }
     const isCut = unified === 'interrupted' || unified === 'error';
     if (isCut && !this.#isReceived()) throw connectionLost(this.#context);
-    const known = isCut ? 'stop' : unified;
+    const known = isCut ? this.#readStopReason() : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [...held, { kind: 'finish', reason, usage: toUsage(usage) }];
+  }
+
+  /** The SDK forgets the stop reason if it cannot read a later event. */
+  #readStopReason(): 'length' | 'content-filter' | 'stop' {
+    const reason = this.#stopReason ?? '';
+    if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
+    return /filter|safety|refusal|prohibited/i.test(reason) ? 'content-filter' : 'stop';
   }
 
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {

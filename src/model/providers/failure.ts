@@ -55,15 +55,22 @@ export class ModelError extends Error implements ModelFailure {
   }
 }
 
-type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'status' | 'cause'> &
-  Pick<Failure, 'reason' | 'code'>;
+type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'cause'> &
+  Pick<Failure, 'reason' | 'code' | 'status'> & {
+    /** The status for errors of this kind, if the provider sent none. */
+    readonly usualStatus?: number | undefined;
+  };
 
 function failureOf(kind: FailureKind, context: RequestContext, details: Details = {}): ModelError {
-  const { reason, code, ...facts } = details;
+  const { reason, code, status, usualStatus, ...facts } = details;
   const { host, model, name, baseUrl } = context;
-  const { status } = facts;
   const failure: Failure = { kind, host, model, name, baseUrl, reason, code, status };
-  return new ModelError({ ...facts, failure, message: describeFailure(failure) });
+  return new ModelError({
+    ...facts,
+    failure,
+    status: status ?? usualStatus,
+    message: describeFailure(failure),
+  });
 }
 
 export function connectionLost(context: RequestContext, cause?: unknown): ModelError {
@@ -80,9 +87,7 @@ export function wrongFormat(context: RequestContext, { reason = '', ...details }
 
 /** An error that the provider reports in a response that began normally. */
 export function reportedFailure(error: object, context: RequestContext): ModelError {
-  const facts = readError(error);
-  const { status = 0 } = facts;
-  return explainStatus(facts, status >= 400 ? status : statusOfNames(facts.names), context);
+  return explainReport(readError(error), context);
 }
 
 export function stopped(): ModelError {
@@ -93,7 +98,7 @@ export function stopped(): ModelError {
 export function toFailure(error: unknown, context: RequestContext): ModelError {
   if (error instanceof ModelError) return error;
   const facts = readError(error);
-  if (facts.status !== undefined && facts.status >= 400) return explainStatus(facts, facts.status, context);
+  if (facts.status !== undefined && facts.status >= 400) return explainReport(facts, context);
   const code = networkCode(error);
   if (code !== undefined) return explainNetwork(code, facts, context, error);
   if (facts.name === 'AI_JSONParseError')
@@ -103,7 +108,7 @@ export function toFailure(error: unknown, context: RequestContext): ModelError {
   if (facts.status !== undefined || facts.name === 'AI_InvalidResponseDataError') {
     return connectionLost(context, error);
   }
-  if (isReported(facts)) return explainStatus(facts, statusOfNames(facts.names), context);
+  if (isReported(facts)) return explainReport(facts, context);
   const message = detailOf(facts.reason, context) || `${context.host} did not respond.`;
   return new ModelError({ message, cause: error });
 }
@@ -165,14 +170,17 @@ export function detailOf(reason: string, { secrets }: Pick<RequestContext, 'secr
   return reason.length <= MAX_REASON_CHARS ? line : `${line}…`;
 }
 
-function explainStatus(facts: ErrorFacts, status: number, context: RequestContext): ModelError {
+function explainReport(facts: ErrorFacts, context: RequestContext): ModelError {
   const { names } = facts;
+  const own = facts.status !== undefined && facts.status >= 400 ? facts.status : undefined;
+  const status = own ?? statusOfNames(names);
   const kind = kindOfStatus({ status, names, reason: facts.reason });
   const reason = detailOf(facts.reason, context);
   return failureOf(kind, context, {
     reason: kind === 'refused' && reason === '' ? `status ${status}` : reason,
     problem: isTransient(kind, status) ? 'reported' : 'refused',
-    status,
+    status: own,
+    usualStatus: status,
     retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
   });
 }

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../base/json.ts';
-import { BODIES, type BodyKind, endsReply, errorIn, type Signs, type WireEvent } from './endings.ts';
+import { BODIES, type BodyKind, errorIn, type Signs, stopReasonOf, type WireEvent } from './endings.ts';
 import { readErrorBody } from './errorBody.ts';
 
 /** How much of a body in an unknown format is kept for its reason. */
@@ -39,7 +39,7 @@ export class StreamEnd {
   get isForeign(): boolean {
     if (this.#isKnown || this.kind === undefined) return false;
     const lines = this.#text.trim().split(/[\r\n]+/);
-    if (this.kind === 'events') return lines.some(isForeignLine);
+    if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
     return this.kind === 'page' || isJson(this.#text) || isJson(lines[0] ?? '');
   }
 
@@ -63,13 +63,13 @@ export class StreamEnd {
     this.#line += rest;
   }
 
-  /** Call at the end of the stream. Returns the closing event if the SDK needs one and the provider sent none. */
+  /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */
   end(): string {
     this.#readLine(this.#line);
     this.#line = '';
+    if (!this.#hasStopReason) return '';
     const { closing } = this.#signs;
-    if (closing === undefined || !this.#hasStopReason || this.#isClosed) return '';
-    return `\n\ndata: ${JSON.stringify(closing)}\n\n`;
+    return closing && !this.#isClosed ? `\n\ndata: ${JSON.stringify(closing)}\n\n` : '\n\n';
   }
 
   /** Some servers write an error into a stream as a line without `data:`, or with `error:`. */
@@ -95,7 +95,7 @@ export class StreamEnd {
   #readEvent(event: WireEvent): void {
     const { isKnown, closing } = this.#signs;
     this.#isKnown ||= isKnown(event);
-    this.#hasStopReason ||= endsReply(event, this.#signs);
+    this.#hasStopReason ||= stopReasonOf(event, this.#signs) !== undefined;
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
   }
 }
@@ -103,9 +103,11 @@ export class StreamEnd {
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
 
 /** A field that is cut off is not foreign, nor is an event that is not JSON: the SDK reports it. */
-function isForeignLine(line: string): boolean {
-  if (line.startsWith('data:')) return isJson(line.slice('data:'.length));
-  return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+function isForeignLine(line: string, { isKnown }: Signs): boolean {
+  if (!line.startsWith('data:'))
+    return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+  const event = parseJson(line.slice('data:'.length));
+  return event !== undefined && !(isObject(event) && (isKnown(event) || errorIn(event)));
 }
 
 function isJson(text: string): boolean {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { Usage } from '../../../src/ports/models.ts';
@@ -26,12 +27,14 @@ export type Replay = (wire: WireFile, responses: readonly Response[]) => Promise
 
 /** One server on loopback for all wires. The first segment of the path tells whose request it is. */
 export async function startReplay(cleanup: Cleanup): Promise<Replay> {
-  const answers = new Map<string, () => { readonly wire: WireFile; readonly response: Response | undefined }>();
+  const answers = new Map<
+    string,
+    () => { readonly wire: WireFile; readonly response: Response | undefined }
+  >();
   const url = await serveHttp(cleanup, (request, outgoing) => {
     request.resume().once('end', () => {
-      const answer = answers.get(request.url?.split('/')[1] ?? '');
-      if (!answer) return outgoing.writeHead(404).end();
-      const { wire, response } = answer();
+      const { wire, response } =
+        answers.get(request.url?.split('/')[1] ?? '')?.() ?? assert.fail(request.url);
       outgoing.writeHead(wire.status, wire.headers);
       outgoing.flushHeaders();
       for (const piece of response?.pieces ?? []) outgoing.write(piece);
@@ -41,9 +44,13 @@ export async function startReplay(cleanup: Cleanup): Promise<Replay> {
   });
   let runs = 0;
   return async (wire, responses) => {
-    const id = `${(runs += 1)}`;
+    runs += 1;
+    const id = `${runs}`;
     let requests = 0;
-    answers.set(id, () => ({ wire, response: responses[Math.min(requests++, responses.length - 1)] }));
+    answers.set(id, () => {
+      requests += 1;
+      return { wire, response: responses[requests - 1] ?? responses.at(-1) };
+    });
     const model = createSdkModel(configFor(wire.provider, `${url}/${id}`), { key: KEY });
     const { document, listener, usages } = scene(HI, [], {
       model,

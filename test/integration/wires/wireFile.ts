@@ -62,6 +62,7 @@ function readPieces(response: string, fields: ReadonlyMap<string, string>): read
   const text = lineEnd === undefined ? response : response.replaceAll('\n', lineEnd);
   const bytes = `${fields.get('byte-order-mark') === 'yes' ? '\uFEFF' : ''}${text}`;
   const kept = fields.has('bytes') ? Number(fields.get('bytes')) : undefined;
-  if (fields.get('content-encoding') === 'gzip') return [gzipSync(bytes.replaceAll(BORDER, '')).subarray(0, kept)];
+  if (fields.get('content-encoding') === 'gzip')
+    return [gzipSync(bytes.replaceAll(BORDER, '')).subarray(0, kept)];
   return bytes.split(BORDER).map((piece) => Buffer.from(piece).subarray(0, kept));
 }
