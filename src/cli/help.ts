@@ -34,7 +34,7 @@ export const OPTIONS = {
   images: {
     value: 'auto|always|never',
     about:
-      'Whether images of results are sent to the model. With auto, the default, to models that accept images.',
+      'Whether images of results are sent to the model. With auto, the default, to models that accept images; with always, also to models that have refused them before.',
   },
   root: {
     value: 'DIR',
@@ -51,7 +51,8 @@ export const OPTIONS = {
   },
   settings: {
     value: 'FILE',
-    about: 'Settings as a JSON object, with or without the prefix “filechat.”. Options take precedence.',
+    about:
+      'Settings as a JSON object, with or without the prefix “filechat.”, such as models, defaultModel, disabledTools and results.sendImagesToModel. Options take precedence.',
   },
   help: { about: 'Show this help.' },
   version: { about: 'Show the version.' },

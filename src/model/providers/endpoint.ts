@@ -25,6 +25,8 @@ export interface EndpointOptions {
   readonly onBytes: () => void;
   /** Called when the endpoint has accepted the request. `streamEnd` observes the stream before the SDK does. */
   readonly onAnswer?: ((streamEnd: StreamEnd) => void) | undefined;
+  /** The response is the whole reply as JSON, not a stream. */
+  readonly isWhole?: boolean | undefined;
 }
 
 export function hostOf(config: Endpoint): string {
@@ -33,29 +35,33 @@ export function hostOf(config: Endpoint): string {
   return new URL(baseUrl).host;
 }
 
-/** A `fetch` for one request of the SDK. It follows no redirects and accepts only streams. */
+/** A `fetch` for one request of the SDK. It follows no redirects and accepts only streams, or whole replies. */
 export function createEndpointFetch(options: EndpointOptions): typeof globalThis.fetch {
-  const { config, fetch, onBytes, onAnswer } = options;
+  const { config, fetch, onBytes, onAnswer, isWhole = false } = options;
   return async (input, init) => {
     // A redirect would send the key to another host.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
-    await checkResponse(response, hostOf(config));
+    await checkResponse(response, hostOf(config), isWhole ? HTML : HTML_OR_JSON);
     if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
     const streamEnd = new StreamEnd(config.provider);
     onAnswer?.(streamEnd);
+    if (isWhole) return response;
     return watchBody(response, response.body, { streamEnd, onBytes });
   };
 }
 
-async function checkResponse(response: Response, host: string): Promise<void> {
+const HTML = /^text\/html/i;
+const HTML_OR_JSON = /^(text\/html|application\/json)/i;
+
+async function checkResponse(response: Response, host: string, wrongType: RegExp): Promise<void> {
   const { status } = response;
   const type = response.headers.get('content-type') ?? '';
   let message: string | undefined;
   if (status >= 300 && status < 400) {
     const target = response.headers.get('location') ?? 'another address';
     message = `${host} redirects to ${target.slice(0, 200)}. If that is right, set it as the model's baseUrl.`;
-  } else if (response.ok && /^(text\/html|application\/json)/i.test(type)) {
+  } else if (response.ok && wrongType.test(type)) {
     message = `${host} responded with ${type.slice(0, 60)} instead of a stream. Check the model's baseUrl.`;
   }
   if (message === undefined) return;

@@ -1,6 +1,8 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { startTimer, unlessAborted } from '../../base/async.ts';
@@ -27,6 +29,8 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   readonly createModel: (watch: Pick<EndpointOptions, 'onBytes' | 'onAnswer'>) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  /** Asks for the whole reply at once. */
+  readonly isWhole: boolean;
 }
 
 /** Sends one request. Closes the connection however the stream ends. */
@@ -45,7 +49,8 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     signal.throwIfAborted();
     const model = options.createModel({ onBytes: () => stall.restart(), onAnswer });
     const call = { ...options.call, abortSignal: requestSignal };
-    const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), requestSignal);
+    const asked = options.isWhole ? streamWhole(model.doGenerate(call)) : model.doStream(call);
+    const { stream } = await unlessAborted(Promise.resolve(asked), requestSignal);
     const isFinished = yield* readStream(stream, requestSignal, events);
     if (!isFinished) throw connectionLost(context);
   } catch (error) {
@@ -65,6 +70,33 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     stall.stop();
     closed.abort();
   }
+}
+
+/** A whole reply, in the parts of a stream. */
+async function streamWhole(
+  whole: PromiseLike<LanguageModelV4GenerateResult>,
+): Promise<{ readonly stream: ReadableStream<LanguageModelV4StreamPart> }> {
+  const { content, finishReason, usage } = await whole;
+  const parts = content.flatMap((part, at) => streamParts(part, String(at)));
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.enqueue({ type: 'finish', finishReason, usage });
+      controller.close();
+    },
+  });
+  return { stream };
+}
+
+function streamParts(part: LanguageModelV4Content, id: string): readonly LanguageModelV4StreamPart[] {
+  if (part.type !== 'text' && part.type !== 'reasoning') return [part];
+  const { type, text, providerMetadata } = part;
+  const about = { id, ...(providerMetadata && { providerMetadata }) };
+  return [
+    { type: `${type}-start`, ...about },
+    { type: `${type}-delta`, id, delta: text },
+    { type: `${type}-end`, ...about },
+  ];
 }
 
 function abortFailure(signal: AbortSignal, host: string): ModelError {
