@@ -4,7 +4,13 @@ import { toFailure } from '../../../../src/model/providers/failure.ts';
 import { refusedFeature } from '../../../../src/model/providers/refusals.ts';
 import type { FilePart, ModelRequest, RequestFeature } from '../../../../src/ports/models.ts';
 
-const IMAGE: FilePart = { kind: 'file', name: 'a.png', mimeType: 'image/png', size: 3, read: async () => new Uint8Array(3) };
+const IMAGE: FilePart = {
+  kind: 'file',
+  name: 'a.png',
+  mimeType: 'image/png',
+  size: 3,
+  read: async () => new Uint8Array(3),
+};
 const FULL: ModelRequest = {
   system: 'Be terse.',
   messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }, IMAGE] }],
@@ -63,11 +69,7 @@ const REFUSALS: readonly Row[] = [
   ['tools', 'DeepInfra', 'Tool calling is not supported for model: mistralai/Mistral-Small-24B', 405],
   ['tools', 'Gemini', 'Function calling is not enabled for models/gemma-3-27b-it'],
   ['tools', 'Bedrock', "This model doesn't support tool use."],
-  [
-    'tools',
-    'vLLM',
-    '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-  ],
+  ['tools', 'vLLM', '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
   ['tools', 'llama.cpp', 'tools param requires --jinja flag', 500],
   ['tools', 'an old gateway', 'Unrecognized request argument supplied: tools'],
 
@@ -87,7 +89,11 @@ const REFUSALS: readonly Row[] = [
     'messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`',
   ],
   ['system', 'OpenAI', "'developer' is not one of ['system', 'assistant', 'user'] - 'messages.0.role'"],
-  ['system', 'a gateway', "invalid parameter 'messages[0].role': invalid role 'developer', must be one of: system"],
+  [
+    'system',
+    'a gateway',
+    "invalid parameter 'messages[0].role': invalid role 'developer', must be one of: system",
+  ],
   ['system', 'a gateway', 'developer role is not supported'],
 
   ['temperature', 'OpenAI', "Unsupported parameter: 'temperature' is not supported with this model."],
@@ -152,13 +158,16 @@ describe('a refusal for another reason names no feature', () => {
     ['messages: text content blocks must be non-empty'],
     ['This model only support stream mode, please enable the stream parameter to access the model.'],
     ['Unrecognized request argument supplied: stream_options'],
-    ["Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."],
+    [
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    ],
     ['Conversation roles must alternate user/assistant/user/assistant/...'],
     ["This model's maximum context length is 8192 tokens. However, your messages and tools are longer."],
     ['Model does not support images', 401],
     ['Model does not support images', 429],
   ];
   for (const [words, status] of others) {
-    it(`${status ?? 400} ${words}`, () => assert.equal(refusedFeature(refusal(words, status), FULL), undefined));
+    it(`${status ?? 400} ${words}`, () =>
+      assert.equal(refusedFeature(refusal(words, status), FULL), undefined));
   }
 });
