@@ -51,8 +51,7 @@ export const OPTIONS = {
   },
   settings: {
     value: 'FILE',
-    about:
-      'Settings as a JSON object, with or without the prefix “filechat.”, such as models, defaultModel, disabledTools and results.sendImagesToModel. Options take precedence.',
+    about: 'Settings as a JSON object, with or without the prefix “filechat.”. Options take precedence.',
   },
   help: { about: 'Show this help.' },
   version: { about: 'Show the version.' },
@@ -105,7 +104,7 @@ export const COMMANDS = {
     required: [],
     optional: ['model', 'models', 'servers', 'approve', 'max-steps', 'images', ...EVERY_CHAT],
     about: 'Run a chat: write the next reply, make its tool calls, and continue until it is your turn.',
-    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.',
+    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.\n\nThese settings in the file of --settings change what is sent to the model: models (with maxTokens and reasoning), defaultModel, builtInTools, disabledTools, results.sendImagesToModel, results.maxInlineChars, results.fields and results.transformer. The front matter of the chat sets temperature, maxTokens and reasoning.',
   },
   retry: {
     operands: ['FILE'],

@@ -38,7 +38,11 @@ export class ModelFinder {
 
   async #findOnly(models: ReadonlyMap<string, ModelConfig>): Promise<ChatModel> {
     const only = models.size === 0 ? await this.#sources.editorModel?.(undefined) : undefined;
-    if (only) return this.#limit(only, { name: only.name, provider: 'vscode', model: only.name });
+    if (only) {
+      // The same configuration as if the chat had named it.
+      const model = only.name.replace(/^vscode\//, '');
+      return this.#limit(only, { name: only.name, provider: 'vscode', model });
+    }
     const names = [...models.keys()].map((each) => `“${each}”`).join(', ');
     const configured = names === '' ? '' : ` Configured models: ${names}.`;
     const reason = `The chat names no model, and there is no default model. ${this.#sources.nameHint}${configured}`;

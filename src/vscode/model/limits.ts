@@ -20,42 +20,26 @@ export function editorLimits(memory: vscode.Memento): ModelLimits {
 
 async function tellOf({ model, feature, reason }: LearnedLimit): Promise<void> {
   const forget = vscode.l10n.t('Forget');
-  const message = REFUSALS[feature](plainMessage(model), plainMessage(reason));
+  const consequence = CONSEQUENCES[feature](plainMessage(model));
+  const message = vscode.l10n.t('{0} The provider said: {1}', consequence, plainMessage(reason));
   if ((await vscode.window.showInformationMessage(message, forget)) === forget)
     await vscode.commands.executeCommand('filechat.forgetModelLimits', { model });
 }
 
-const REFUSALS: Readonly<Record<RequestFeature, (model: string, reason: string) => string>> = {
-  images: (model, reason) =>
+const CONSEQUENCES: Readonly<Record<RequestFeature, (model: string) => string>> = {
+  images: (model) =>
+    vscode.l10n.t('{0} does not accept images. From now on it gets a one-line description of each.', model),
+  tools: (model) =>
+    vscode.l10n.t('{0} does not accept tools. From now on requests are sent without them.', model),
+  system: (model) =>
     vscode.l10n.t(
-      '{0} does not accept images. From now on it gets a one-line description of each. The provider said: {1}',
+      '{0} does not accept a system prompt. From now on it is put before the first message.',
       model,
-      reason,
     ),
-  tools: (model, reason) =>
-    vscode.l10n.t(
-      '{0} does not accept tools. From now on requests are sent without them. The provider said: {1}',
-      model,
-      reason,
-    ),
-  system: (model, reason) =>
-    vscode.l10n.t(
-      '{0} does not accept a system prompt. From now on it is put before the first message. The provider said: {1}',
-      model,
-      reason,
-    ),
-  temperature: (model, reason) =>
-    vscode.l10n.t(
-      '{0} does not accept a temperature. From now on requests are sent without it. The provider said: {1}',
-      model,
-      reason,
-    ),
-  streaming: (model, reason) =>
-    vscode.l10n.t(
-      '{0} does not stream its replies. From now on each reply is requested as a whole. The provider said: {1}',
-      model,
-      reason,
-    ),
+  temperature: (model) =>
+    vscode.l10n.t('{0} does not accept a temperature. From now on requests are sent without it.', model),
+  streaming: (model) =>
+    vscode.l10n.t('{0} does not stream its replies. From now on each reply is requested as a whole.', model),
 };
 
 const FEATURES: Readonly<Record<RequestFeature, string>> = {

@@ -4,6 +4,12 @@ import { ModelError } from '../../../../src/model/providers/failure.ts';
 import { limitModel } from '../../../../src/model/providers/limitedModel.ts';
 import type { ChatModel, ModelEvent, ModelRequest, RequestFeature } from '../../../../src/ports/models.ts';
 
+async function collect(events: AsyncIterable<ModelEvent>): Promise<readonly ModelEvent[]> {
+  const all: ModelEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
 const REQUEST: ModelRequest = {
   system: 'Be terse.',
   messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
@@ -43,7 +49,7 @@ function createModel(replies: readonly (readonly (ModelEvent | Error)[])[], prov
     },
   };
   const limited = limitModel(model, limits);
-  const run = () => Array.fromAsync(limited.stream(REQUEST, new AbortController().signal));
+  const run = () => collect(limited.stream(REQUEST, new AbortController().signal));
   return { limited, run, sent, learned, known };
 }
 
