@@ -12,24 +12,24 @@ import type { CliContext } from './usage.ts';
 /** What models refuse, remembered in a file of the user's state folder. */
 export function createModelLimits(settings: CliSettings, { err }: Pick<CliContext, 'err'>): ModelLimits {
   const path = join(stateFolder(), 'model-limits.json');
+  let memory = `Filechat remembers this until the settings of the model change. To forget it, delete ${path}.`;
+  const onFailure = (error: unknown) => {
+    memory = `It is forgotten after this run, because ${path} could not be saved: ${messageOf(error)}.`;
+  };
   return new ModelLimits({
-    store: fileStore(path, err),
-    onLearned: (limit) => err(describeLimit(limit, path)),
+    store: fileStore(path, onFailure),
+    onLearned: (limit) => err(`${describeLimit(limit)} ${memory}`),
     alwaysTriesImages: () => settings['results.sendImagesToModel'] === 'always',
   });
 }
 
-function fileStore(path: string, err: CliContext['err']): LimitStore {
+function fileStore(path: string, onFailure: (error: unknown) => void): LimitStore {
   let written: object | undefined;
   return {
     read: () => written ?? parseJson(readIfPossible(path)),
     write: async (value) => {
       written = value;
-      await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`).catch((error: unknown) =>
-        err(
-          `Could not save ${path}: ${messageOf(error)}. What the model refuses is forgotten after this run.`,
-        ),
-      );
+      await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`).catch(onFailure);
     },
   };
 }
@@ -43,12 +43,11 @@ function readIfPossible(path: string): string {
   }
 }
 
-function describeLimit({ model, feature, reason }: LearnedLimit, path: string): string {
-  const said = reason.replace(/[.\s]+$/, '');
-  return `${model} ${REFUSALS[feature]} (“${said}”). Filechat remembers this until the settings of the model change. To forget it, delete ${path}.`;
+function describeLimit({ model, feature, reason }: LearnedLimit): string {
+  return `${model} ${CONSEQUENCES[feature]} (“${reason.replace(/[.\s]+$/, '')}”).`;
 }
 
-const REFUSALS: Readonly<Record<RequestFeature, string>> = {
+const CONSEQUENCES: Readonly<Record<RequestFeature, string>> = {
   images: 'does not accept images, so it gets a one-line description of each',
   tools: 'does not accept tools, so the request was sent again without them',
   system: 'does not accept a system prompt, so it was put before the first message',

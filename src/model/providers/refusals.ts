@@ -22,14 +22,15 @@ const MAX_REASON_CHARS = 2000;
 
 /** Written by providers around a name. */
 const Q = '[\'"`’]?';
-const DOES_NOT = `(?:does not|doesn['’]t|do not|don['’]t|cannot|can['’]t) (?:currently )?(?:support|accept|handle|process)(?: the| any)?`;
+const DOES_NOT = `(?:\\bnot|n['’]t|\\bcannot) (?:yet |currently )?(?:support|accept)(?: the| any)?`;
 const IS_NOT = `(?: (?:is|are))? (?:currently )?(?:not (?:currently )?(?:supported|enabled|allowed|available|accepted)|unsupported)`;
 /** Excludes what is about one kind of an input, such as “does not support images larger than 5 MB”. */
-const AT_END = `(?=\\s*(?:[.,;:!()\\-–—]|$|\\b(?:for|in|with|by|on|when|and|or)\\b))`;
+const AT_END = `(?=\\s*(?:[.,;:!/()\\-–—]|$|\\b(?:for|in|with|by|on|when|and|or)\\b))`;
 
 const TOOLS = '(?:tools|tool[ _-]?(?:use|usage|calls?|calling)|function[ _-]?(?:calls?|calling)|functions)';
 const SYSTEM = `(?:system|developer)${Q}(?: (?:role|messages?|prompts?|instructions?))${Q}`;
-const IMAGES = '(?:images?|vision|multi-?modal)(?: (?:inputs?|contents?|content blocks?|modality))*';
+const IMAGES =
+  '(?:images?|vision|multi-?modal)(?: (?:inputs?|contents?|content blocks?|messages?|modality))*';
 
 /** By feature, the more specific ones first. The comments name who writes it. */
 const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
@@ -71,7 +72,7 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     // Ollama, DeepSeek, Bedrock
     `${DOES_NOT} ${Q}${TOOLS}${Q}${AT_END}`,
     // OpenAI, Groq, DeepInfra, Mistral, Gemini
-    `${Q}${TOOLS}${Q}${IS_NOT}`,
+    `${TOOLS}${Q}${IS_NOT}`,
     `(?:unsupported|unrecognized|unknown) (?:request )?(?:parameter|argument)s?(?: supplied)?: ${Q}tools${Q}(?![_.\\w])`,
     // OpenRouter
     'no endpoints found that support tool',
@@ -87,9 +88,9 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     // Bedrock
     `${DOES_NOT} ${Q}${SYSTEM}${AT_END}`,
     // OpenAI: “'messages[0].role' does not support 'system' with this model”
-    `role${Q} ${DOES_NOT} ${Q}(?:system|developer)\\b`,
+    `role${Q} (?:does )?${DOES_NOT} ${Q}(?:system|developer)\\b`,
     `invalid value: ${Q}(?:system|developer)${Q}`,
-    `${Q}(?:system|developer)${Q} is not one of`,
+    `(?:system|developer)${Q} is not one of`,
     `(?:invalid|unknown|unsupported|unexpected) (?:message )?role:? ${Q}(?:system|developer)\\b`,
     // DeepSeek
     `unknown variant ${Q}(?:system|developer)\\b`,

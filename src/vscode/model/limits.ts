@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { type LearnedLimit, ModelLimits } from '../../model/config/limits.ts';
+import type { Log } from '../../ports/document.ts';
 import type { RequestFeature } from '../../ports/models.ts';
 import { sendImages } from '../settings.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
@@ -7,11 +9,12 @@ import { plainMessage } from '../ui/plainMessage.ts';
 
 const STORAGE_KEY = 'modelLimits';
 
-export function editorLimits(memory: vscode.Memento): ModelLimits {
+export function editorLimits(memory: vscode.Memento, log: Log): ModelLimits {
   return new ModelLimits({
     store: {
       read: () => memory.get(STORAGE_KEY),
-      write: (value) => memory.update(STORAGE_KEY, value),
+      write: (value) =>
+        memory.update(STORAGE_KEY, value).then(undefined, (error: unknown) => log.warn(messageOf(error))),
     },
     onLearned: (limit) => void tellOf(limit),
     alwaysTriesImages: () => sendImages() === 'always',

@@ -35,7 +35,7 @@ export class EditorModels {
 
   constructor({ secrets, globalState }: Pick<vscode.ExtensionContext, 'secrets' | 'globalState'>, log: Log) {
     this.keys = new Keys(secrets);
-    this.limits = editorLimits(globalState);
+    this.limits = editorLimits(globalState, log);
     this.#log = log;
     this.#finder = new ModelFinder({
       models: () => this.configured(),

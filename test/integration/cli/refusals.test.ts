@@ -307,5 +307,8 @@ it('without a folder for its state, a run still knows what the model refuses', a
   const args = ['run', 'a.chat.md', '--models', 'models.json', '--servers', 'mcp.json', '--approve', 'auto'];
   const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state };
   const { stderr } = checkEnd(await folder.start(args, { env }).ended, { code: 0 });
-  assert.match(stderr, /^Could not save .*model-limits\.json: .* is forgotten after this run\.$/m);
+  assert.match(
+    stderr,
+    /^it does not accept images.* It is forgotten after this run, because .*model-limits\.json could not be saved: .+\.$/m,
+  );
 });

@@ -54,8 +54,8 @@ function createModel(replies: readonly (readonly (ModelEvent | Error)[])[], prov
 }
 
 it('each refused feature is left out once, and remembered when the reply begins', async () => {
-  const { run, sent, learned } = createModel([[refuse(NO_TOOLS)], [refuse(NO_STREAM)], [WORD], [WORD]]);
-  assert.deepEqual(await run(), [WORD]);
+  const { run, sent, learned } = createModel([[refuse(NO_TOOLS)], [refuse(NO_STREAM)], [WORD, WORD], [WORD]]);
+  assert.deepEqual(await run(), [WORD, WORD]);
   assert.deepEqual(
     sent.map(({ tools, isWhole = false }) => [tools.length, isWhole]),
     [

@@ -58,6 +58,7 @@ const REFUSALS: readonly Row[] = [
   ['images', 'xAI', 'Image inputs are not supported by this model.'],
   ['images', 'Bedrock', "This model doesn't support the image content block. Remove it and try again."],
   ['images', 'LM Studio', 'Only text tool_result blocks are supported when tool_result.content is an array.'],
+  ['images', 'a gateway', 'The model does not yet support multimodal messages/inputs'],
   ['images', 'a gateway', "Unsupported content type: 'image_url'"],
 
   ['tools', 'Ollama', 'registry.ollama.ai/library/gemma:2b does not support tools'],
