@@ -18,6 +18,7 @@ import { envKey } from '../model/config/keys.ts';
 import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import { createModelLimits } from './modelLimits.ts';
 import { readText } from './readText.ts';
 import { type CliSettings, limitsOf, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
@@ -151,6 +152,7 @@ export async function createModelFinder(
     keyFor: async (config) => envKey(config, process.env),
     nameHint:
       'Name one with --model NAME, with “model: NAME” at the top of the chat, or as defaultModel in --settings, such as anthropic/MODEL or ollama/MODEL.',
+    limits: createModelLimits(settings, { err }),
     keyHint: ({ name }) => `Set the environment variable FILECHAT_KEY_${toVariable(name)}.`,
   });
 }

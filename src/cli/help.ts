@@ -34,7 +34,7 @@ export const OPTIONS = {
   images: {
     value: 'auto|always|never',
     about:
-      'Whether images of results are sent to the model. With auto, the default, to models that accept images.',
+      'Whether images of results are sent to the model. With auto, the default, to models that accept images; with always, also to models that have refused them before.',
   },
   root: {
     value: 'DIR',
@@ -104,7 +104,7 @@ export const COMMANDS = {
     required: [],
     optional: ['model', 'models', 'servers', 'approve', 'max-steps', 'images', ...EVERY_CHAT],
     about: 'Run a chat: write the next reply, make its tool calls, and continue until it is your turn.',
-    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.',
+    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.\n\nThese settings in the file of --settings change what is sent to the model: models (with maxTokens and reasoning), defaultModel, builtInTools, disabledTools, results.sendImagesToModel, results.maxInlineChars, results.fields and results.transformer. The front matter of the chat sets temperature, maxTokens and reasoning.',
   },
   retry: {
     operands: ['FILE'],

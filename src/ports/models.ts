@@ -23,7 +23,12 @@ export interface ModelRequest {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoning?: Reasoning | undefined;
+  /** Asks for the reply as a whole instead of a stream. */
+  readonly isWhole?: boolean | undefined;
 }
+
+/** What some models refuse in a request. */
+export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 

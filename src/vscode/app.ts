@@ -74,8 +74,8 @@ export class App {
     useTranslation(vscode.l10n.t, vscode.env.language);
     useLog(this.log);
     this.#context = context;
-    const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(secrets, this.log);
+    const { globalState, globalStorageUri } = context;
+    this.#models = new EditorModels(context, this.log);
     this.servers = new EditorServers({
       context,
       log: this.log,

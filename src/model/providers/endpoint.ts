@@ -27,6 +27,8 @@ export interface EndpointOptions {
   readonly onBytes: () => void;
   /** Called when the endpoint has accepted the request. `streamEnd` observes the stream before the SDK does. */
   readonly onAnswer?: ((streamEnd: StreamEnd) => void) | undefined;
+  /** Whether the whole reply is requested at once. */
+  readonly isWhole: boolean;
 }
 
 export function hostOf(config: Endpoint): string {
@@ -35,7 +37,7 @@ export function hostOf(config: Endpoint): string {
   return new URL(baseUrl).host;
 }
 
-/** A whole reply in JSON, although a stream was requested. */
+/** A whole reply in JSON, whether or not a stream was requested. */
 export class WholeReply extends Error {
   readonly json: string;
 
@@ -47,7 +49,7 @@ export class WholeReply extends Error {
 
 /** A `fetch` for one request of the SDK. It follows no redirects and resolves to a stream, or throws a `WholeReply`. */
 export function createEndpointFetch(options: EndpointOptions): typeof globalThis.fetch {
-  const { config, fetch, onBytes, onAnswer } = options;
+  const { config, fetch, onBytes, onAnswer, isWhole } = options;
   return async (input, init) => {
     // A redirect would send the key to another host.
     const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -59,7 +61,7 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
     onAnswer?.(streamEnd);
     const { status, statusText, headers } = response;
     const body = new WatchedBody(response.body, streamEnd, onBytes);
-    return new Response(await body.open(signs), { status, statusText, headers });
+    return new Response(await body.open(signs, isWhole), { status, statusText, headers });
   };
 }
 
@@ -88,7 +90,7 @@ class WatchedBody {
   }
 
   /** Resolves when it is known what the body is. */
-  async open(signs: Signs): Promise<ReadableStream<Uint8Array> | string> {
+  async open(signs: Signs, isWholeRequested: boolean): Promise<ReadableStream<Uint8Array> | string> {
     const begun: Uint8Array[] = [];
     let failure: unknown;
     try {
@@ -101,8 +103,9 @@ class WatchedBody {
       failure = error;
     }
     const events = this.#streamEnd.kind === 'json' ? readEvents(begun) : [];
-    if (events.some((event) => signs.isWhole?.(event) === true))
-      throw new WholeReply(JSON.stringify(events[0]));
+    const isWhole = (event: WireEvent) =>
+      signs.isWhole?.(event) ?? (isWholeRequested && signs.isKnown(event));
+    if (events.some(isWhole)) throw new WholeReply(JSON.stringify(events[0]));
     if (events.some((event) => signs.isKnown(event) || errorIn(event))) return this.#toStream(events);
     // JSON that is complete is used although the connection broke after it.
     if (failure !== undefined) throw failure;

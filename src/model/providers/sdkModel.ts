@@ -18,6 +18,7 @@ import { filesOf } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
+import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
@@ -43,6 +44,7 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
       previewRequest({
         createModel: (fetch) => createLanguageModel(source, fetch),
         call: await prepareCall(source, request, new AbortController().signal),
+        isWhole: request.isWhole === true,
         secretHeaders: Object.keys(config.headers ?? {}),
       }),
   };
@@ -67,14 +69,14 @@ async function* stream(source: ModelSource, request: ModelRequest, signal: Abort
     const call = await prepareCall(source, request, signal, sendReasoning);
     let hasBegun = false;
     try {
-      for await (const event of send(source, call, signal)) {
+      for await (const event of send(source, { call, isWhole: request.isWhole === true }, signal)) {
         hasBegun = true;
         yield event;
       }
       return;
     } catch (error) {
       const isRefused = !hasBegun && error instanceof ModelError && error.status === 400;
-      if (!isRefused) throw error;
+      if (!isRefused || refusedFeature(error, request)) throw error;
       refusal ??= error;
       if (!holdsReasoning(call.prompt)) throw refusal;
     }
@@ -93,11 +95,15 @@ async function prepareCall(
   return toCallOptions(config, request, prompt);
 }
 
-function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
+function send(
+  source: ModelSource,
+  asked: Pick<StreamOptions, 'call' | 'isWhole'>,
+  signal: AbortSignal,
+): Events {
   const { config, wire, context, options } = source;
   const { fetch = globalThis.fetch } = options;
   const createModel: StreamOptions['createModel'] = (watched) => createLanguageModel(source, watched);
-  return streamEvents({ config, fetch, wire, context, signal, createModel, call });
+  return streamEvents({ config, fetch, wire, context, signal, createModel, ...asked });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -200,6 +206,7 @@ function createLanguageModel(
 interface PreviewOptions {
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  readonly isWhole: boolean;
   /** Headers that the user has configured. */
   readonly secretHeaders: readonly string[];
 }
@@ -211,7 +218,8 @@ interface Captured {
 }
 
 /** The request as text. The SDK creates it, and `fetch` throws instead of sending it. */
-async function previewRequest({ createModel, call, secretHeaders }: PreviewOptions): Promise<string> {
+async function previewRequest(options: PreviewOptions): Promise<string> {
+  const { createModel, call, isWhole, secretHeaders } = options;
   let captured: Captured | undefined;
   const model = createModel(async (input, init) => {
     const body: unknown = JSON.parse(String(init?.body ?? 'null'));
@@ -219,7 +227,7 @@ async function previewRequest({ createModel, call, secretHeaders }: PreviewOptio
     throw new Error('Nothing is sent for a preview.');
   });
   try {
-    await model.doStream(call);
+    await (isWhole ? model.doGenerate(call) : model.doStream(call));
   } catch (error) {
     if (captured === undefined) throw error;
   }

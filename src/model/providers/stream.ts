@@ -32,6 +32,8 @@ export interface StreamOptions extends Pick<EndpointOptions, 'config' | 'fetch'>
   readonly signal: AbortSignal;
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  /** Asks for the whole reply at once. */
+  readonly isWhole: boolean;
 }
 
 /** Sends one request. Closes the connection however the stream ends. */
@@ -48,7 +50,8 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
   };
   try {
     signal.throwIfAborted();
-    const watched = createEndpointFetch({ config, fetch, onBytes: () => stall.restart(), onAnswer });
+    const { isWhole } = options;
+    const watched = createEndpointFetch({ config, fetch, isWhole, onBytes: () => stall.restart(), onAnswer });
     const stream = await unlessAborted(openStream(options, watched, requestSignal), requestSignal);
     for await (const event of readStream(stream, requestSignal, events)) {
       keepAlive.restart();
@@ -79,12 +82,14 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
 }
 
 async function openStream(
-  { createModel, call }: StreamOptions,
+  { createModel, call, isWhole }: StreamOptions,
   fetch: typeof globalThis.fetch,
   abortSignal: AbortSignal,
 ): Promise<ReadableStream<LanguageModelV4StreamPart>> {
   try {
-    const { stream } = await createModel(fetch).doStream({ ...call, abortSignal, includeRawChunks: true });
+    const model = createModel(fetch);
+    if (isWhole) return ReadableStream.from(toParts(await model.doGenerate({ ...call, abortSignal })));
+    const { stream } = await model.doStream({ ...call, abortSignal, includeRawChunks: true });
     return stream;
   } catch (error) {
     if (!(error instanceof WholeReply)) throw error;
@@ -103,7 +108,7 @@ function* toParts(reply: LanguageModelV4GenerateResult): Generator<LanguageModel
       yield { type: `${type}-start`, id, ...more };
       yield { type: `${type}-delta`, id, delta };
       yield { type: `${type}-end`, id };
-    } else if (part.type === 'tool-call') {
+    } else {
       yield part;
     }
   }

@@ -19,6 +19,7 @@ import { readFields, readString } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
+import { forgetLimits } from './limits.ts';
 import type { EditorModels } from './models.ts';
 
 /** The commands for models, and estimates of requests. */
@@ -117,6 +118,10 @@ export class ModelCommands implements vscode.Disposable {
       placeHolder: vscode.l10n.t('Select the model or provider of the key'),
     });
     return picked?.name;
+  }
+
+  forgetLimits(argument: unknown): Promise<void> {
+    return forgetLimits(this.#models.limits, argument);
   }
 
   /** Shows the exact request without sending it. */
