@@ -159,16 +159,13 @@ const MAX_DELAY_MS = 60_000;
 /** A server that ran this long before it failed was healthy. */
 const HEALTHY_MS = 60_000;
 
-/** A server that could not be started this often in a row is left alone until the user starts it. */
-const MAX_FAILED_STARTS = 2;
-
 export class Backoff {
   /** The configuration that has failed. */
   of: string | undefined;
   failures = 0;
   retryAtMs = 0;
   #reason = '';
-  #failedStarts = 0;
+  #isBroken = false;
 
   get reason(): string | undefined {
     return this.failures === 0 ? undefined : this.#reason;
@@ -181,7 +178,7 @@ export class Backoff {
   ): void {
     if (livedMs !== undefined && livedMs >= HEALTHY_MS) this.failures = 0;
     this.failures += 1;
-    this.#failedStarts = livedMs === undefined ? this.#failedStarts + 1 : 0;
+    this.#isBroken = livedMs === undefined;
     this.#reason = reason;
     const doublings = this.failures - 2;
     this.retryAtMs = doublings < 0 ? nowMs : nowMs + Math.min(FIRST_DELAY_MS * 2 ** doublings, MAX_DELAY_MS);
@@ -190,15 +187,19 @@ export class Backoff {
   reset(): void {
     this.failures = 0;
     this.retryAtMs = 0;
-    this.#failedStarts = 0;
+    this.#isBroken = false;
   }
 
-  refusal(nowMs: number): string | undefined {
-    if (this.#failedStarts >= MAX_FAILED_STARTS)
-      return `it could not be started ${this.#failedStarts} times in a row. Fix the cause, then run “Filechat: Restart Server”. Last error: ${this.#reason}`;
+  /**
+   * Why the server is not started now. One that could not be started is left alone until the user starts it or its
+   * configuration changes. `restart` says how.
+   */
+  refusal(nowMs: number, restart: string): string | undefined {
+    if (this.#isBroken)
+      return `it could not be started. Fix the cause, then ${restart}. Last error: ${this.#reason}`;
     const waitMs = this.retryAtMs - nowMs;
     if (waitMs <= 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
-    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or run “Filechat: Restart Server” now. Last error: ${this.#reason}`;
+    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or ${restart} now. Last error: ${this.#reason}`;
   }
 }

@@ -96,7 +96,7 @@ export async function readServers(
   const folder = path === undefined ? settings.folder : dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
   const expansion = { workspaceFolder, env: process.env };
-  const read =
+  const { inputs: definitions, ...read } =
     path === undefined
       ? readServerSettings(settings.mcpServers, expansion)
       : readServersFile(await readNamed(path, '--servers'), expansion);
@@ -109,7 +109,7 @@ export async function readServers(
         (file) => readFile(resolve(workspaceFolder, file), 'utf8'),
         err,
       );
-      servers.set(name, await resolveInputs(whole, inputFromEnvironment));
+      servers.set(name, await resolveInputs(whole, inputFromEnvironment, { definitions }));
     } catch (error) {
       err(`MCP server ${JSON.stringify(name)} is ignored: ${messageOf(error)}`);
     }

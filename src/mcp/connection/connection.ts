@@ -10,6 +10,7 @@ import { defined } from '../../base/json.ts';
 import type { Log } from '../../ports/document.ts';
 import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
+import { createMask } from '../config/secrets.ts';
 import type { ServerConfig } from '../config/types.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/files.ts';
@@ -19,7 +20,7 @@ import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } f
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
-import { createMask, LogLimit, StderrTail } from './stderr.ts';
+import { LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { createTransport, type ServerTransport } from './transport.ts';
 
@@ -33,6 +34,8 @@ export interface ConnectionOptions extends SdkClientOptions {
   readonly authorization: RemoteAuthorization | undefined;
   readonly guard: ProcessGuard;
   readonly maxDroppedBytes: number | undefined;
+  /** What the user can raise after a timeout. */
+  readonly timeoutSetting: string;
 }
 
 export interface CallContext {
@@ -60,7 +63,6 @@ const MAX_REQUEST_MS = 60 * 60 * 1000;
 const GRACE_MS = 1000;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
-const STDERR_LINES_IN_REASON = 5;
 
 /** Accepts any value unchanged. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
@@ -109,7 +111,9 @@ export class Connection {
       onError: (error) => this.#log('info', String(error)),
       onGap: options.onUpdated,
     });
-    this.#client.onerror = (error) => this.#logLimited('warn', oneLine(error.message));
+    // A failed attempt to connect is explained when no other protocol works either.
+    this.#client.onerror = (error) =>
+      this.#logLimited(this.#state.kind === 'opening' ? 'info' : 'warn', oneLine(error.message));
     // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
       this.#closedByServer = this.#state.kind !== 'closed';
@@ -161,7 +165,7 @@ export class Connection {
       const { name, config } = this.#options;
       const verb = config.kind === 'stdio' ? 'started' : 'reached';
       const reason = timer.signal.aborted
-        ? this.#withStderr(explainTimeout(timeoutMs))
+        ? this.#withStderr(this.#explainTimeout(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
       const cause = timer.signal.aborted ? error : this.#findMismatch(error);
@@ -295,13 +299,17 @@ export class Connection {
     // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted
       ? undefined
-      : explainFailure(error, this.#options.config, timeoutMs);
+      : explainFailure(error, this.#options.config, this.#explainTimeout(timeoutMs));
     if (reason === undefined && this.#state.kind === 'closed') {
       await atMost(GRACE_MS, this.#stderr?.ended);
       return this.#withStderr(this.#state.reason);
     }
     if (isBroken(error)) void this.close(reason);
     return reason ?? oneLine(messageOf(error));
+  }
+
+  #explainTimeout(timeoutMs: number): string {
+    return explainTimeout(timeoutMs, this.#options.timeoutSetting);
   }
 
   #explainExit(): string {
@@ -312,10 +320,10 @@ export class Connection {
 
   #withStderr(reason: string): string {
     if (this.#stderr === undefined) return reason;
-    const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
-    return lines.length === 0
+    const said = this.#stderr.explanation();
+    return said === undefined
       ? `${reason}. It wrote nothing to stderr; run its command in a terminal`
-      : oneLine(`${reason}. Last lines of stderr: ${this.#mask(lines.join(' | '))}`);
+      : oneLine(`${reason}. ${this.#mask(said)}`);
   }
 
   /** Limits the lines of a server that logs without end. */

@@ -34,7 +34,21 @@ export interface PoolOptions {
   readonly now?: (() => number) | undefined;
   /** The server is closed after this much of one message was dropped. */
   readonly maxDroppedBytes?: number | undefined;
+  /** What messages tell the user to do. By default as in the editor. */
+  readonly advice?: Advice | undefined;
 }
+
+export interface Advice {
+  /** What can be raised after a timeout. */
+  readonly timeoutSetting: string;
+  /** How a server is started that could not be started before. */
+  readonly restart: string;
+}
+
+const EDITOR_ADVICE: Advice = {
+  timeoutSetting: 'filechat.timeoutSeconds',
+  restart: 'run “Filechat: Restart Server”',
+};
 
 /** A server in use, with one configuration. */
 interface Slot {
@@ -214,7 +228,10 @@ export class ServerPool {
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (this.#backoffs.get(name)?.of !== fingerprint) this.resetBackoff(name);
     void this.#retire(old, 'its configuration was changed');
-    const refusal = this.#backoffOf(name).refusal(this.#now());
+    const refusal = this.#backoffOf(name).refusal(
+      this.#now(),
+      (this.#options.advice ?? EDITOR_ADVICE).restart,
+    );
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
     this.#slots.set(name, slot);
@@ -267,7 +284,7 @@ export class ServerPool {
 
   #connectionOptions(slot: OpeningSlot): Omit<ConnectionOptions, 'config' | 'secrets' | 'knownProtocol'> {
     const { name, authorization } = slot;
-    const { clientInfo, requests = {}, apps, maxDroppedBytes } = this.#options;
+    const { clientInfo, requests = {}, apps, maxDroppedBytes, advice = EDITOR_ADVICE } = this.#options;
     return {
       name,
       clientInfo,
@@ -277,6 +294,7 @@ export class ServerPool {
       authorization,
       guard: this.#guard,
       maxDroppedBytes,
+      timeoutSetting: advice.timeoutSetting,
       chats: () => this.chats.at(name),
       onChange: (what) => this.#changed(slot, what),
       onUpdated: (uri) => this.#watches.notify(name, uri),

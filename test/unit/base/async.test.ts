@@ -131,39 +131,29 @@ describe('the delay after failures', () => {
 });
 
 describe('a use of a failed server', () => {
-  test('that could not be started twice is refused until the user starts it', () => {
+  test('that could not be started is refused until the user starts it', () => {
     const backoff = new Backoff();
-    const failStart = () => backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    failStart();
-    assert.equal(backoff.refusal(0), undefined);
-    failStart();
-    const refusal =
-      /^it could not be started 2 times in a row\. .*“Filechat: Restart Server”\. Last error: no such command$/;
-    assert.match(backoff.refusal(1e12) ?? '', refusal);
+    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    assert.equal(
+      backoff.refusal(1e12, 'start it'),
+      'it could not be started. Fix the cause, then start it. Last error: no such command',
+    );
     backoff.reset();
-    assert.equal(backoff.refusal(0), undefined);
-  });
-
-  test('that had been started in between is only delayed', () => {
-    const backoff = new Backoff();
-    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    fail(backoff, 0);
-    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    assert.equal(backoff.refusal(60_000), undefined);
+    assert.equal(backoff.refusal(0, 'start it'), undefined);
   });
 
   test('that is too early is refused with the time, the reason and the remedy', () => {
     const backoff = new Backoff();
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0), undefined);
+    assert.equal(backoff.refusal(0, 'start it'), undefined);
     fail(backoff, 0);
     fail(backoff, 0);
     assert.equal(
-      backoff.refusal(1),
-      'it failed 3 times in a row. Try again in 2 s, or run “Filechat: Restart Server” now. Last error: it died',
+      backoff.refusal(1, 'start it'),
+      'it failed 3 times in a row. Try again in 2 s, or start it now. Last error: it died',
     );
-    assert.match(backoff.refusal(1999) ?? '', /in 1 s/);
-    assert.equal(backoff.refusal(2000), undefined);
+    assert.match(backoff.refusal(1999, 'start it') ?? '', /in 1 s/);
+    assert.equal(backoff.refusal(2000, 'start it'), undefined);
   });
 
   test('after a success is not delayed', () => {
@@ -171,9 +161,12 @@ describe('a use of a failed server', () => {
     for (const _ of [1, 2, 3]) fail(backoff, 0);
     assert.equal(backoff.reason, 'it died');
     backoff.reset();
-    assert.deepEqual([backoff.reason, backoff.failures, backoff.refusal(0)], [undefined, 0, undefined]);
+    assert.deepEqual(
+      [backoff.reason, backoff.failures, backoff.refusal(0, 'start it')],
+      [undefined, 0, undefined],
+    );
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0), undefined, 'the first failure after it costs nothing again');
+    assert.equal(backoff.refusal(0, 'start it'), undefined, 'the first failure after it costs nothing again');
   });
 });
 
