@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
-import { unlessAborted } from './base/async.ts';
+import { ConcurrencyLimit, unlessAborted } from './base/async.ts';
 import { defined, field, mapStrings } from './base/json.ts';
+import { SETTINGS } from './base/settings.ts';
 import { showWithResult } from './mcp/apps/result.ts';
 import type { ToolSettings } from './mcp/config/toolSettings.ts';
 import type { CallContext, Connection } from './mcp/connection/connection.ts';
@@ -74,6 +75,8 @@ const SPILLED_FILES: SpilledFiles = {
 export interface ClientOptions extends PoolOptions {
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
+  /** The most calls that one server runs at a time. */
+  readonly maxParallelCalls?: () => number;
 }
 
 export interface CallOptions extends CallContext {
@@ -85,10 +88,12 @@ const MAX_COMPLETIONS = 100;
 /** Requests to servers. A server is started when it is first needed, and the SDK is loaded with the first server. */
 export class McpClient extends ServerPool implements ServerHost {
   readonly #options: ClientOptions;
+  readonly #calls: ConcurrencyLimit;
 
   constructor(options: ClientOptions) {
     super(options);
     this.#options = options;
+    this.#calls = new ConcurrencyLimit(options.maxParallelCalls ?? (() => SETTINGS.maxParallelCalls.default));
   }
 
   /** Never rejects because of a server: the result lists failed servers. */
@@ -131,7 +136,8 @@ export class McpClient extends ServerPool implements ServerHost {
    */
   callToolRaw(call: ToolCall, options: CallOptions = {}): Promise<unknown> {
     const { server, tool } = call;
-    return this.#run(server, `Tool ${tool} of server ${server}`, options, async (running) => {
+    const subject = `Tool ${tool} of server ${server}`;
+    const send = async (running: RunningServer) => {
       const { makeCall } = await import('./mcp/pool/calls.ts');
       const result = await makeCall(call, {
         ...options,
@@ -143,7 +149,8 @@ export class McpClient extends ServerPool implements ServerHost {
       });
       this.resetBackoff(server);
       return result;
-    });
+    };
+    return this.#calls.run(server, () => this.#run(server, subject, options, send), options.signal);
   }
 
   async listResources(server: string, signal?: AbortSignal): Promise<ResourceList> {

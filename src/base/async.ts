@@ -106,6 +106,54 @@ export async function mapConcurrently<T, U>(
   return results;
 }
 
+/** Runs at most so many works of the same key at a time. The others wait in their order. */
+export class ConcurrencyLimit {
+  readonly #limit: () => number;
+  readonly #queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  /** The limit is read at every use. */
+  constructor(limit: () => number) {
+    this.#limit = limit;
+  }
+
+  /** Rejects with the signal's reason if it is aborted while the work waits. */
+  async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const queue = this.#queues.get(key) ?? { running: 0, waiting: [] };
+    this.#queues.set(key, queue);
+    const { promise: turn, resolve: begin } = deferred<void>();
+    queue.waiting.push(begin);
+    this.#advance(key);
+    try {
+      await unlessAborted(turn, signal);
+    } catch (error) {
+      const at = queue.waiting.indexOf(begin);
+      if (at >= 0) queue.waiting.splice(at, 1);
+      else this.#end(key);
+      throw error;
+    }
+    try {
+      return await work();
+    } finally {
+      this.#end(key);
+    }
+  }
+
+  #end(key: string): void {
+    const queue = this.#queues.get(key);
+    if (queue) queue.running -= 1;
+    this.#advance(key);
+    if (queue?.running === 0 && queue.waiting.length === 0) this.#queues.delete(key);
+  }
+
+  #advance(key: string): void {
+    const queue = this.#queues.get(key);
+    while (queue && queue.waiting.length > 0 && queue.running < this.#limit()) {
+      queue.running += 1;
+      queue.waiting.shift()?.();
+    }
+  }
+}
+
 /** Runs work of the same key one after the other. */
 export class Queues {
   readonly #last = new Map<string, Promise<unknown>>();

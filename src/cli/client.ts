@@ -18,6 +18,7 @@ import { envKey } from '../model/config/keys.ts';
 import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import { renderOption } from './help.ts';
 import { readText } from './readText.ts';
 import { type CliSettings, limitsOf, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
@@ -55,10 +56,12 @@ export function createMcpClient(servers: ReadonlyMap<string, ResolvedServer>, de
     resolve: async (name: string, config: ServerConfig) => servers.get(name) ?? { config, secrets: [] },
     log: { info: () => {}, warn: context.err, error: () => {} },
     timeoutMs: () => settings.timeoutSeconds * 1000,
+    maxParallelCalls: () => settings.maxParallelCalls,
     limits: () => limitsOf(settings),
     settings: () => toolSettingsOf(settings),
     clientInfo: { name: 'filechat', version: context.version },
     requests: requestsFor(deps),
+    advice: { timeoutSetting: renderOption('timeout'), restart: 'run again' },
     // Without a terminal the user cannot sign in.
     ...(context.ask ? { authorize } : {}),
   };
