@@ -184,6 +184,13 @@ export class Throttle {
     this.#pending.clear();
   }
 
+  /** Runs the works that wait for the end of an interval. */
+  flush(): void {
+    const works = [...this.#pending.values()].map(({ work }) => work);
+    this.dispose();
+    for (const work of works) work?.();
+  }
+
   run(key: string, work: () => void): void {
     const pending = this.#pending.get(key);
     if (pending) {

@@ -4,19 +4,35 @@ import {
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
-import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
+import { atMost, startTimer, Throttle, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
-import { defined } from '../../base/json.ts';
+import { defined, field } from '../../base/json.ts';
 import type { Log } from '../../ports/document.ts';
 import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
-import type { ToolProgress } from '../../ports/tools.ts';
+import type { ToolInfo, ToolProgress } from '../../ports/tools.ts';
 import { createMask } from '../config/secrets.ts';
 import type { ServerConfig } from '../config/types.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/files.ts';
 import { PendingRequests, type Ticket } from '../spill/tickets.ts';
-import { aboutServer, createClient, type Level, offersOf, type SdkClientOptions } from './clientSetup.ts';
-import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
+import {
+  type Answers,
+  aboutServer,
+  createAnswers,
+  createClient,
+  type Level,
+  offersOf,
+  type SdkClientOptions,
+} from './clientSetup.ts';
+import {
+  explainFailure,
+  explainTimeout,
+  isBroken,
+  isExpiredSession,
+  oneLine,
+  ProtocolMismatch,
+  SESSION_EXPIRED,
+} from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
@@ -55,10 +71,13 @@ export interface RequestOptions extends CallContext {
 export type ConnectionState =
   | { readonly kind: 'opening' }
   | { readonly kind: 'ready'; readonly about: ServerAbout }
-  | { readonly kind: 'closed'; readonly reason: string };
+  /** `isExpired` if the server ended the session; a new connection has a new one. */
+  | { readonly kind: 'closed'; readonly reason: string; readonly isExpired: boolean };
 
 /** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
+/** The shortest time between two reports of progress. Those in between are left out, except for the last. */
+const PROGRESS_MS = 100;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
@@ -81,9 +100,12 @@ export class Connection {
   /** Aborted when the connection is lost, so that no request waits for a response. */
   readonly #lost = new AbortController();
   readonly #timers = new RequestTimers();
+  readonly #answers: Answers;
   readonly #logLimit = new LogLimit();
+  readonly #stderrLimit = new LogLimit();
   readonly #elicitationsDone = new Map<string, () => void>();
   #closedByServer = false;
+  #toolChanges = 0;
   #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
@@ -100,12 +122,19 @@ export class Connection {
       guard,
     });
     this.#stderr =
-      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log('info', line));
+      this.#transport.stderr &&
+      new StderrTail(this.#transport.stderr, (line) => this.#logLimited('info', line, this.#stderrLimit));
+    this.#answers = createAnswers({ ...options, timers: this.#timers });
     this.#client = createClient({
       ...options,
+      answers: this.#answers,
       timers: this.#timers,
       onLog: (level, message) => this.#logLimited(level, message),
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+      onChange: (what) => {
+        if (what === 'tools') this.#toolChanges += 1;
+        options.onChange(what);
+      },
     });
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
@@ -131,6 +160,13 @@ export class Connection {
 
   get offers(): ServerOffers {
     return offersOf(this.#client);
+  }
+
+  /** Differs once the tools may have changed. Undefined if the server would not report it. */
+  get toolsVersion(): string | undefined {
+    if (this.#client.getServerCapabilities()?.tools?.listChanged !== true) return undefined;
+    const breaks = this.era === 'modern' ? this.subscriptions.toolBreaks : this.#transport.breaks;
+    return breaks === undefined ? undefined : `${breaks} ${this.#toolChanges}`;
   }
 
   /** True when calls send some of their arguments as headers, too. */
@@ -185,9 +221,10 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
+    const progress = new Throttle(PROGRESS_MS);
     const onArrival = (bytes: number) => {
       silence.restart();
-      if (bytes > 0) onProgress?.({ bytes });
+      if (bytes > 0) progress.run('bytes', () => onProgress?.({ bytes }));
     };
     const ticket: Ticket = { method, spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
@@ -195,15 +232,16 @@ export class Connection {
       this.#client.request({ method, params: this.#withLogLevel(params) }, ANYTHING, {
         // The SDK does not see the pieces of a long response, so its own timer is not used.
         timeout: MAX_TIMER_MS,
-        onprogress: ({ message, progress, total }) => {
+        onprogress: ({ message, progress: done, total }) => {
           silence.restart();
-          onProgress?.({ done: progress, ...defined({ message, total }) });
+          progress.run('steps', () => onProgress?.({ done, ...defined({ message, total }) }));
         },
         signal: AbortSignal.any(signals),
         ...(headers && { headers: { ...headers } }),
       });
     try {
       const result = await this.#timers.run([limit, silence], signal, () => this.#pending.run(ticket, send));
+      progress.flush();
       return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();
@@ -211,7 +249,24 @@ export class Connection {
         ? 'it ran too long and was cancelled'
         : await this.#explain(error, timeoutMs);
       throw new Error(this.#mask(reason), { cause: error });
+    } finally {
+      progress.dispose();
     }
+  }
+
+  /** Whether a call must or may ask for a task, in revisions in which the client asks. */
+  takesTask(support: ToolInfo['task']): boolean {
+    if (this.era !== 'legacy' || support === undefined) return false;
+    const tasks = field(this.#client.getServerCapabilities(), 'tasks');
+    return support === 'required' || field(field(field(tasks, 'requests'), 'tools'), 'call') !== undefined;
+  }
+
+  /** Answers a request that the server did not send by itself, but in the state of a task. */
+  async answer(method: unknown, params: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const known = Object.entries(this.#answers).find(([each]) => each === method)?.[1];
+    if (known === undefined)
+      throw new Error(`its task requires ${oneLine(String(method))}, which is not supported`);
+    return known(params, AbortSignal.any([this.#lost.signal, ...(signal ? [signal] : [])]));
   }
 
   /** Pauses the timers of pending requests while the user answers a prompt. */
@@ -241,8 +296,8 @@ export class Connection {
   }
 
   /** Resolves when the server process is gone. */
-  close(reason = 'it was closed'): Promise<void> {
-    this.#setClosed(reason);
+  close(reason = 'it was closed', { isExpired = false } = {}): Promise<void> {
+    this.#setClosed(reason, isExpired);
     this.#lost.abort(new Error(reason));
     this.#timers.cancelPrompts(new Error(reason));
     this.#closing ??= this.#shutDown();
@@ -273,9 +328,9 @@ export class Connection {
     return { ...params, _meta: meta };
   }
 
-  #setClosed(reason: string): void {
+  #setClosed(reason: string, isExpired = false): void {
     if (this.#state.kind === 'closed') return;
-    this.#state = { kind: 'closed', reason };
+    this.#state = { kind: 'closed', reason, isExpired };
     this.#log('info', `closed: ${reason}`);
     this.#options.onChange('state');
   }
@@ -295,6 +350,10 @@ export class Connection {
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
     if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#closedByServer) {
       return this.#state.reason;
+    }
+    if (this.#transport.sessionId !== undefined && isExpiredSession(error)) {
+      void this.close(SESSION_EXPIRED, { isExpired: true });
+      return SESSION_EXPIRED;
     }
     // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted
@@ -327,8 +386,8 @@ export class Connection {
   }
 
   /** Limits the lines of a server that logs without end. */
-  #logLimited(level: Level, message: string): void {
-    const decision = this.#logLimit.take(performance.now());
+  #logLimited(level: Level, message: string, limit = this.#logLimit): void {
+    const decision = limit.take(performance.now());
     if (decision === 'log') this.#log(level, message);
     else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
   }

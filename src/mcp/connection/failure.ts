@@ -27,6 +27,14 @@ export function isBroken(error: unknown): boolean {
   return networkCode(error) !== undefined || withoutProbe(error) instanceof TypeError;
 }
 
+/** True if the server does not know the session of the request, which it therefore did not accept. */
+export function isExpiredSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && (error.status === 404 || error.status === 410);
+}
+
+export const SESSION_EXPIRED =
+  'the server has ended the session, so it did not accept the request. Try again; a new session is started';
+
 /** A server that was slow to start failed because it was opened with the wrong protocol era. */
 export class ProtocolMismatch extends Error {
   readonly expected: 'modern' | 'legacy';

@@ -1,9 +1,7 @@
-import type { Implementation } from '@modelcontextprotocol/client';
-import { Backoff, unlessAborted } from '../../base/async.ts';
+import { Backoff, Throttle, unlessAborted } from '../../base/async.ts';
 import type { Disposable, Log } from '../../ports/document.ts';
-import type { ResourceName, ServerChange, ServerRequests, ServerState } from '../../ports/servers.ts';
-import type { ToolInfo } from '../../ports/tools.ts';
-import type { AppSink } from '../apps/result.ts';
+import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
+import type { ToolInfo, ToolList } from '../../ports/tools.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
@@ -13,42 +11,9 @@ import { ProcessGuard } from '../connection/processGuard.ts';
 import { MAX_TIMER_MS } from '../connection/requestTimers.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
-
-export interface PoolOptions {
-  /** Called at every use, so that changed settings apply at once. */
-  readonly servers: () => Promise<ReadonlyMap<string, ServerConfig>>;
-  readonly log: Log;
-  /** The log of one server. By default `log`, with the name of the server. */
-  readonly logFor?: ((server: string) => Log) | undefined;
-  /** The longest time without activity, at start and during requests. */
-  readonly timeoutMs: () => number;
-  readonly clientInfo: Implementation;
-  readonly requests?: ServerRequests | undefined;
-  /** Where the apps of tools are shown. Called for each tool call, so that a changed setting applies at once. */
-  readonly apps?: (() => AppSink | undefined) | undefined;
-  readonly knownProtocols?: KnownProtocols | undefined;
-  readonly authorize?: Authorize | undefined;
-  /** Resolves inputs, which may ask the user. */
-  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
-  readonly now?: (() => number) | undefined;
-  /** The server is closed after this much of one message was dropped. */
-  readonly maxDroppedBytes?: number | undefined;
-  /** What messages tell the user to do. By default as in the editor. */
-  readonly advice?: Advice | undefined;
-}
-
-export interface Advice {
-  /** What can be raised after a timeout. */
-  readonly timeoutSetting: string;
-  /** How a server is started that could not be started before. */
-  readonly restart: string;
-}
-
-const EDITOR_ADVICE: Advice = {
-  timeoutSetting: 'filechat.timeoutSeconds',
-  restart: 'run “Filechat: Restart Server”',
-};
+import { Authorizations } from '../oauth/authorizations.ts';
+import { EDITOR_ADVICE, type PoolOptions } from './options.ts';
+import { PendingChats } from './pendingChats.ts';
 
 /** A server in use, with one configuration. */
 interface Slot {
@@ -66,12 +31,18 @@ interface Slot {
   openedAtMs: number | undefined;
   /** The last listed definitions, by name. */
   tools: ReadonlyMap<string, ToolInfo>;
+  /** The last complete list, and the version of the tools that it has. */
+  listed: { readonly list: ToolList; readonly version: string } | undefined;
 }
 
 type OpeningSlot = Omit<Slot, 'opened'>;
 
-export type RunningServer = Pick<Slot, 'authorization' | 'tools'> & { readonly connection: Connection };
+export type RunningServer = Pick<Slot, 'authorization' | 'tools' | 'listed'> & {
+  readonly connection: Connection;
+};
 
+/** The shortest time between two notifications about the same list or resource. The last one is never left out. */
+const MIN_CHANGE_MS = 500;
 /** The shortest delay before a crashed server is restarted for its subscriptions. */
 const MIN_RESTART_MS = 1000;
 
@@ -87,6 +58,7 @@ export class ServerPool {
   readonly #guard = new ProcessGuard();
   readonly #authorizations: Authorizations;
   readonly #watches = new Watches();
+  readonly #changes = new Throttle(MIN_CHANGE_MS);
   protected readonly chats = new PendingChats();
   #disposed = false;
 
@@ -105,13 +77,13 @@ export class ServerPool {
   }
 
   async states(): Promise<ReadonlyMap<string, ServerState>> {
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     return new Map([...servers.keys()].map((name) => [name, this.stateOf(name)]));
   }
 
   /** Resolves to the running server; starts it if necessary. */
   protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     for (const slot of this.#slots.values()) {
       if (!servers.has(slot.name)) void this.#retire(slot, 'it was removed from the configuration');
     }
@@ -126,6 +98,10 @@ export class ServerPool {
     const slot = this.#slotFor(name, config);
     const connection = await unlessAborted(slot.opened, signal);
     return Object.assign(slot, { connection });
+  }
+
+  protected servers(): Promise<ReadonlyMap<string, ServerConfig>> {
+    return this.#options.servers();
   }
 
   protected resetBackoff(name: string): void {
@@ -167,7 +143,7 @@ export class ServerPool {
   /** Closes servers whose configuration was removed or changed. */
   async settle(): Promise<void> {
     if (this.#slots.size === 0) return;
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     for (const [name, slot] of this.#slots) {
       const config = servers.get(name);
       if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
@@ -182,7 +158,7 @@ export class ServerPool {
   }
 
   async signOut(server: string): Promise<void> {
-    const config = (await this.#options.servers()).get(server);
+    const config = (await this.servers()).get(server);
     const live = this.#slots.get(server)?.authorization;
     if (live !== undefined) await live.signOut();
     else if (config !== undefined) {
@@ -204,7 +180,9 @@ export class ServerPool {
 
   protected logOf(name: string): Log {
     const { log, logFor } = this.#options;
-    return logFor ? logFor(name) : withName(log, name);
+    if (logFor) return logFor(name);
+    const named = (level: keyof Log) => (message: string) => log[level]?.(`[${name}] ${message}`);
+    return { debug: named('debug'), info: named('info'), warn: named('warn'), error: named('error') };
   }
 
   /** The setting can be any number; timers treat values out of their range as 1. */
@@ -216,6 +194,7 @@ export class ServerPool {
   /** Closes all servers; resolves when none of their processes is left. */
   async dispose(): Promise<void> {
     this.#disposed = true;
+    this.#changes.dispose();
     for (const slot of this.#slots.values()) void this.#retire(slot, 'Filechat is closing');
     await Promise.all(this.#closing);
     await this.#guard.dispose();
@@ -253,6 +232,7 @@ export class ServerPool {
       retired: new AbortController(),
       openedAtMs: undefined,
       tools: new Map(),
+      listed: undefined,
     };
     return Object.assign(slot, { opened: this.#open(slot, config) });
   }
@@ -297,7 +277,8 @@ export class ServerPool {
       timeoutSetting: advice.timeoutSetting,
       chats: () => this.chats.at(name),
       onChange: (what) => this.#changed(slot, what),
-      onUpdated: (uri) => this.#watches.notify(name, uri),
+      onUpdated: (uri) =>
+        this.#changes.run(JSON.stringify([name, uri]), () => this.#watches.notify(name, uri)),
     };
   }
 
@@ -331,18 +312,25 @@ export class ServerPool {
     this.#notify(name, 'state');
   }
 
+  /** Not a failure: the next use begins a new session, without a delay. */
+  #expired(slot: OpeningSlot, reason: string): void {
+    void this.#retire(slot, reason);
+    this.#notify(slot.name, 'state');
+  }
+
   /** A server that closed unexpectedly has failed. */
   #changed(slot: OpeningSlot, what: ServerChange): void {
     const { name, connection } = slot;
-    if (what !== 'state') this.#notify(name, what);
+    if (what !== 'state') this.#changes.run(`${name} ${what}`, () => this.#notify(name, what));
     else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired.signal.aborted) {
-      this.#crashed(slot, connection.state.reason);
+      this.#crashed(slot, connection.state);
     }
   }
 
-  #crashed(slot: OpeningSlot, reason: string): void {
+  #crashed(slot: OpeningSlot, { reason, isExpired }: { reason: string; isExpired: boolean }): void {
     const { name } = slot;
-    this.#failed(slot, `Server ${name}: ${reason}`);
+    if (isExpired) this.#expired(slot, reason);
+    else this.#failed(slot, `Server ${name}: ${reason}`);
     if (this.#watches.urisOf(name).length === 0 || this.#disposed) return;
     // Subscribed resources continue after a restart.
     const waitMs = Math.max(this.#backoffOf(name).retryAtMs - this.#now(), MIN_RESTART_MS);
@@ -389,32 +377,4 @@ export class ServerPool {
 /** A server that is still opening may try another protocol. */
 function isDead(slot: OpeningSlot): boolean {
   return slot.openedAtMs !== undefined && slot.connection?.state.kind === 'closed';
-}
-
-function withName(log: Log, name: string): Log {
-  return {
-    debug: (message) => log.debug?.(`[${name}] ${message}`),
-    info: (message) => log.info(`[${name}] ${message}`),
-    warn: (message) => log.warn(`[${name}] ${message}`),
-    error: (message) => log.error(`[${name}] ${message}`),
-  };
-}
-
-/** The chats with pending calls, by server. */
-class PendingChats {
-  readonly #chats = new Map<string, string[]>();
-
-  /** Adds a chat until the returned function is called. */
-  enter(server: string, chat: string | undefined): () => void {
-    if (chat === undefined) return () => undefined;
-    const chats = this.#chats.get(server) ?? [];
-    this.#chats.set(server, chats);
-    chats.unshift(chat);
-    return () => void chats.splice(chats.indexOf(chat), 1);
-  }
-
-  /** The latest first. */
-  at(server: string): readonly string[] {
-    return [...(this.#chats.get(server) ?? [])];
-  }
 }
