@@ -9,8 +9,8 @@ import type { ToolSettings } from './mcp/config/toolSettings.ts';
 import { readContents } from './mcp/lists/definitions.ts';
 import type { PoolOptions } from './mcp/pool/options.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
-import type { RunningServer } from './mcp/pool/pool.ts';
 import { type CallOptions, ReadingPool } from './mcp/pool/reads.ts';
+import type { RunningServer } from './mcp/pool/slot.ts';
 import { SpillTable } from './mcp/spill/files.ts';
 import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {

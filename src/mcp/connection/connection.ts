@@ -7,23 +7,11 @@ import {
 import { atMost, startTimer, Throttle, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { defined, field } from '../../base/json.ts';
-import type { Log } from '../../ports/document.ts';
-import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
-import type { ToolInfo, ToolProgress } from '../../ports/tools.ts';
+import type { LogLevel, ServerOffers } from '../../ports/servers.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
 import { createMask } from '../config/secrets.ts';
-import type { ServerConfig } from '../config/types.ts';
-import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import type { SpillTable } from '../spill/files.ts';
 import { PendingRequests, type Ticket } from '../spill/tickets.ts';
-import {
-  type Answers,
-  aboutServer,
-  createAnswers,
-  createClient,
-  type Level,
-  offersOf,
-  type SdkClientOptions,
-} from './clientSetup.ts';
+import { type Answers, aboutServer, createAnswers, createClient, offersOf } from './clientSetup.ts';
 import {
   explainFailure,
   explainTimeout,
@@ -33,46 +21,12 @@ import {
   ProtocolMismatch,
   SESSION_EXPIRED,
 } from './failure.ts';
-import type { KnownProtocol } from './knownProtocols.ts';
-import type { ProcessGuard } from './processGuard.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
-import { LogLimit, StderrTail } from './stderr.ts';
+import { ServerLog } from './serverLog.ts';
+import { StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { createTransport, type ServerTransport } from './transport.ts';
-
-export interface ConnectionOptions extends SdkClientOptions {
-  /** With all inputs resolved. */
-  readonly config: ServerConfig;
-  /** Values to mask in messages and logs. */
-  readonly secrets: readonly string[];
-  readonly log: Log;
-  readonly knownProtocol: KnownProtocol | undefined;
-  readonly authorization: RemoteAuthorization | undefined;
-  readonly guard: ProcessGuard;
-  readonly maxDroppedBytes: number | undefined;
-  /** What the user can raise after a timeout. */
-  readonly timeoutSetting: string;
-}
-
-export interface CallContext {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Receives the long strings of the result, which otherwise stay in it. The caller disposes it. */
-  readonly spills?: SpillTable | undefined;
-}
-
-export interface RequestOptions extends CallContext {
-  /** The longest time without activity. Progress and each piece of a long response restart it. */
-  readonly timeoutMs: number;
-  /** Extra headers of this request, over HTTP. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-export type ConnectionState =
-  | { readonly kind: 'opening' }
-  | { readonly kind: 'ready'; readonly about: ServerAbout }
-  /** `isExpired` if the server ended the session; a new connection has a new one. */
-  | { readonly kind: 'closed'; readonly reason: string; readonly isExpired: boolean };
+import type { ConnectionOptions, ConnectionState, RequestOptions } from './types.ts';
 
 /** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
@@ -101,8 +55,7 @@ export class Connection {
   readonly #lost = new AbortController();
   readonly #timers = new RequestTimers();
   readonly #answers: Answers;
-  readonly #logLimit = new LogLimit();
-  readonly #stderrLimit = new LogLimit();
+  readonly #log: ServerLog;
   readonly #elicitationsDone = new Map<string, () => void>();
   #closedByServer = false;
   #toolChanges = 0;
@@ -115,6 +68,7 @@ export class Connection {
     this.#options = options;
     this.#pending = new PendingRequests(maxDroppedBytes);
     this.#mask = createMask(config, secrets);
+    this.#log = new ServerLog(options.log, this.#mask);
     this.#transport = createTransport(config, {
       requests: this.#pending,
       onLost: (reason) => void this.close(reason),
@@ -122,14 +76,13 @@ export class Connection {
       guard,
     });
     this.#stderr =
-      this.#transport.stderr &&
-      new StderrTail(this.#transport.stderr, (line) => this.#logLimited('info', line, this.#stderrLimit));
+      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log.stderr(line));
     this.#answers = createAnswers({ ...options, timers: this.#timers });
     this.#client = createClient({
       ...options,
       answers: this.#answers,
       timers: this.#timers,
-      onLog: (level, message) => this.#logLimited(level, message),
+      onLog: (level, message) => this.#log.limited(level, message),
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
       onChange: (what) => {
         if (what === 'tools') this.#toolChanges += 1;
@@ -137,12 +90,12 @@ export class Connection {
       },
     });
     this.subscriptions = new Subscriptions(this.#client, {
-      onError: (error) => this.#log('info', String(error)),
+      onError: (error) => this.#log.write('info', String(error)),
       onGap: options.onUpdated,
     });
     // A failed attempt to connect is explained when no other protocol works either.
     this.#client.onerror = (error) =>
-      this.#logLimited(this.#state.kind === 'opening' ? 'info' : 'warn', oneLine(error.message));
+      this.#log.limited(this.#state.kind === 'opening' ? 'info' : 'warn', oneLine(error.message));
     // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
       this.#closedByServer = this.#state.kind !== 'closed';
@@ -195,7 +148,7 @@ export class Connection {
       if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
       this.#state = { kind: 'ready', about };
-      this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
+      this.#log.write('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
       this.subscriptions.listen();
     } catch (error) {
       const { name, config } = this.#options;
@@ -331,7 +284,7 @@ export class Connection {
   #setClosed(reason: string, isExpired = false): void {
     if (this.#state.kind === 'closed') return;
     this.#state = { kind: 'closed', reason, isExpired };
-    this.#log('info', `closed: ${reason}`);
+    this.#log.write('info', `closed: ${reason}`);
     this.#options.onChange('state');
   }
 
@@ -340,7 +293,7 @@ export class Connection {
     try {
       await atMost(GRACE_MS, this.#transport.terminateSession?.());
     } catch (error) {
-      this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
+      this.#log.write('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
     // The client does not own the transport until the protocol is negotiated.
@@ -373,7 +326,7 @@ export class Connection {
 
   #explainExit(): string {
     const { code, signal } = this.#transport.exit ?? {};
-    if (typeof code === 'number') this.#log('info', `exit code ${code}`);
+    if (typeof code === 'number') this.#log.write('info', `exit code ${code}`);
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
 
@@ -383,16 +336,5 @@ export class Connection {
     return said === undefined
       ? `${reason}. It wrote nothing to stderr; run its command in a terminal`
       : oneLine(`${reason}. ${this.#mask(said)}`);
-  }
-
-  /** Limits the lines of a server that logs without end. */
-  #logLimited(level: Level, message: string, limit = this.#logLimit): void {
-    const decision = limit.take(performance.now());
-    if (decision === 'log') this.#log(level, message);
-    else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
-  }
-
-  #log(level: Level, message: string): void {
-    this.#options.log[level]?.(this.#mask(message));
   }
 }

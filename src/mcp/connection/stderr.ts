@@ -77,23 +77,3 @@ export function explainStderr(text: string): string | undefined {
 function cutLine(line: string): string {
   return line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS)}…`;
 }
-
-const MAX_LINES = 1000;
-const WINDOW_MS = 60_000;
-
-/** Limits the log of a server to a thousand lines a minute. */
-export class LogLimit {
-  #startedAtMs = Number.NEGATIVE_INFINITY;
-  #lines = 0;
-
-  /** `last` for the first line of a minute that is dropped. */
-  take(nowMs: number): 'log' | 'last' | 'drop' {
-    if (nowMs - this.#startedAtMs >= WINDOW_MS) {
-      this.#startedAtMs = nowMs;
-      this.#lines = 0;
-    }
-    this.#lines += 1;
-    if (this.#lines <= MAX_LINES) return 'log';
-    return this.#lines === MAX_LINES + 1 ? 'last' : 'drop';
-  }
-}

@@ -6,10 +6,10 @@ import {
 } from '@modelcontextprotocol/client';
 import type { AskedBy, ServerRequests } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
-import type { CallContext } from '../connection/connection.ts';
+import type { CallContext } from '../connection/types.ts';
 import { readElicitation } from '../requests/elicitation.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';
-import type { RunningServer } from './pool.ts';
+import type { RunningServer } from './slot.ts';
 import { callAsTask, followTask, isTask, type SendRequest } from './tasks.ts';
 
 export interface CallDeps extends CallContext {

@@ -1,45 +1,20 @@
 import { Backoff, Throttle, unlessAborted } from '../../base/async.ts';
 import type { Disposable, Log } from '../../ports/document.ts';
 import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
-import type { ToolInfo, ToolList } from '../../ports/tools.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import type { Connection, ConnectionOptions } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { MAX_TIMER_MS } from '../connection/requestTimers.ts';
 import { Watches } from '../connection/subscriptions.ts';
-import type { RemoteAuthorization } from '../oauth/authorization.ts';
+import type { ConnectionOptions } from '../connection/types.ts';
 import { Authorizations } from '../oauth/authorizations.ts';
 import { EDITOR_ADVICE, type PoolOptions } from './options.ts';
 import { PendingChats } from './pendingChats.ts';
-
-/** A server in use, with one configuration. */
-interface Slot {
-  readonly name: string;
-  readonly fingerprint: string;
-  readonly isProcess: boolean;
-  authorization: RemoteAuthorization | undefined;
-  /** Shared by all requests while the server starts. */
-  readonly opened: Promise<Connection>;
-  /** The current attempt while opening. */
-  connection: Connection | undefined;
-  /** Aborted with the reason when the slot is retired. */
-  readonly retired: AbortController;
-  /** Undefined until an attempt has succeeded. */
-  openedAtMs: number | undefined;
-  /** The last listed definitions, by name. */
-  tools: ReadonlyMap<string, ToolInfo>;
-  /** The last complete list, and the version of the tools that it has. */
-  listed: { readonly list: ToolList; readonly version: string } | undefined;
-}
-
-type OpeningSlot = Omit<Slot, 'opened'>;
-
-export type RunningServer = Pick<Slot, 'authorization' | 'tools' | 'listed'> & {
-  readonly connection: Connection;
-};
+import { isDead, type OpeningSlot, type RunningServer, type Slot } from './slot.ts';
 
 /** The shortest time between two notifications about the same list or resource. The last one is never left out. */
 const MIN_CHANGE_MS = 500;
@@ -372,9 +347,4 @@ export class ServerPool {
     this.#closing.add(closed);
     await closed;
   }
-}
-
-/** A server that is still opening may try another protocol. */
-function isDead(slot: OpeningSlot): boolean {
-  return slot.openedAtMs !== undefined && slot.connection?.state.kind === 'closed';
 }

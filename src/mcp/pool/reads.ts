@@ -2,10 +2,12 @@ import { unlessAborted } from '../../base/async.ts';
 import { defined, field } from '../../base/json.ts';
 import type { PromptList, ResourceList } from '../../ports/servers.ts';
 import type { ToolList } from '../../ports/tools.ts';
-import type { CallContext, Connection } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { CallContext } from '../connection/types.ts';
 import { collectPrompts, collectResources, collectTemplates, collectTools } from '../lists/definitions.ts';
 import type { PageRequest } from '../lists/pages.ts';
-import { type RunningServer, ServerPool } from './pool.ts';
+import { ServerPool } from './pool.ts';
+import type { RunningServer } from './slot.ts';
 
 export interface CallOptions extends CallContext {
   readonly chat?: string | undefined;

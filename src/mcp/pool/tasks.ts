@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined, field, isObject } from '../../base/json.ts';
-import type { CallContext } from '../connection/connection.ts';
 import { oneLine } from '../connection/failure.ts';
+import type { CallContext } from '../connection/types.ts';
 
 /*
  * Calls that run as tasks, in both forms of the protocol: in revision 2025-11-25 the client asks for a task and requests

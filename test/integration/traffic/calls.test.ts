@@ -1,8 +1,12 @@
 /** How many requests a call costs, and how many calls run at a time. */
 
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { until } from '../../kit/until.ts';
 import { textResult } from '../helpers/legacySite.ts';
 import { serve } from '../helpers/serving.ts';
 import { openStream, scriptServer, sendEvent, serveSite } from './site.ts';
@@ -69,6 +73,11 @@ describe('the list of tools', () => {
     await client.listTools('web');
     await client.listTools('web');
     assert.equal(methods().length, 4);
+    stream?.end();
+    await until(async () => {
+      await client.listTools('web');
+      return methods().length > 4;
+    });
   });
 
   test('over HTTP is requested each time if the server has no stream for changes', async (t) => {
@@ -153,5 +162,36 @@ describe('calls of one server', () => {
     await Promise.all(calls);
     assert.equal(await calls[3], 'stopped while it waited');
     assert.deepEqual(seen().slice(2), [3, 5], 'a call that was stopped is never sent');
+  });
+});
+
+describe('a process that could not be started', () => {
+  test('is started again when the user says so or its configuration changes, and not by the next use', async (t) => {
+    const record = join(temporaryFolder(t), 'starts.txt');
+    const script = await scriptServer(
+      t,
+      `import { appendFileSync, existsSync } from 'node:fs';
+      const record = ${JSON.stringify(record)};
+      appendFileSync(record, 'start\\n');
+      if (!existsSync(record + '.ok')) throw new Error('no licence');
+      tools('a');
+      on('tools/call', () => text('fine'));`,
+    );
+    const { client, call, text, servers } = serve(t, { a: script });
+    const starts = () => readFileSync(record, 'utf8').split('start').length;
+    await assert.rejects(call('a.a'), /could not be started: its process ended\. Error: no licence\.$/);
+    const once = starts();
+    const refused =
+      /Server a is not started: it could not be started\. Fix the cause, then run “Filechat: Restart Server”\. Last error: .*no licence/;
+    for (const _ of [1, 2]) await assert.rejects(call('a.a'), refused);
+    assert.match((await client.listTools('a')).failures[0]?.reason ?? '', refused);
+    assert.equal(starts(), once, 'no use has started it again');
+    await assert.rejects(client.restart('a'), /no licence/);
+    assert.ok(starts() > once);
+    servers.set('a', { ...script, env: { CHANGED: 'yes' } });
+    await assert.rejects(call('a.a'), /could not be started: its process ended\. Error: no licence\.$/);
+    writeFileSync(`${record}.ok`, '');
+    await client.start('a');
+    assert.equal(await text('a.a'), 'fine');
   });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { explainStderr, LogLimit, StderrTail } from '../../../../src/mcp/connection/stderr.ts';
+import { LogLimit } from '../../../../src/mcp/connection/serverLog.ts';
+import { explainStderr, StderrTail } from '../../../../src/mcp/connection/stderr.ts';
 
 async function tailOf(chunks: Iterable<string | Buffer>): Promise<{ tail: StderrTail; logged: string[] }> {
   const stream = new PassThrough();
