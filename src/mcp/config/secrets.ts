@@ -86,7 +86,7 @@ function configuredSecrets(config: ServerConfig): readonly string[] {
 
 /** The value, if it is secret; of an address only its credentials; of `Bearer abc` also `abc`. */
 export function secretsIn([name, value]: readonly [string, string]): readonly string[] {
-  if (value.includes('://')) return urlSecrets(value);
+  if (value.includes('://') && URL.canParse(value)) return urlSecrets(value);
   if (!looksSecret(name, value) && !looksGenerated(value)) return [];
   const [, credentials] = /^\s*[A-Za-z]+\s+(\S+)\s*$/.exec(value) ?? [];
   return credentials === undefined ? [value] : [value, credentials];
@@ -99,8 +99,9 @@ function urlSecrets(address: string): readonly string[] {
     ([name, value]) => looksSecret(name, value) || looksGenerated(value),
   );
   return [
-    username,
     password,
+    // A user name alone is a token.
+    ...(password === '' ? [username] : []),
     ...named.map(([, value]) => value),
     ...pathname.split('/').filter(looksGenerated),
   ];

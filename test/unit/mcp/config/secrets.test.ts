@@ -82,10 +82,10 @@ describe('the mask hides', () => {
       'token tok.en-1',
       'token •••',
     ],
-    'user and password of a URL': [
+    'the password of a URL, but not its user': [
       remote({ url: 'https://somebody:pass%20word@a.example/mcp' }),
       'somebody pass%20word',
-      '••• •••',
+      'somebody •••',
     ],
     'query parameters of a URL': [
       remote({ url: 'https://a.example/?key=s3cr3t99' }),
