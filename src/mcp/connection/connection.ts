@@ -301,12 +301,13 @@ export class Connection {
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
+    if (this.#transport.sessionId !== undefined && isExpiredSession(error)) {
+      // Other requests may have been accepted before.
+      void this.close('the server ended the session before the response arrived', { isExpired: true });
+      return SESSION_EXPIRED;
+    }
     if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#closedByServer) {
       return this.#state.reason;
-    }
-    if (this.#transport.sessionId !== undefined && isExpiredSession(error)) {
-      void this.close(SESSION_EXPIRED, { isExpired: true });
-      return SESSION_EXPIRED;
     }
     // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { textResult } from '../helpers/legacySite.ts';
 import { firstText, serve } from '../helpers/serving.ts';
-import { type Handler, type Site, serveSite } from './site.ts';
+import { type Handler, serveSite } from './site.ts';
 
 /** A server that answers every request of a session that it has forgotten with status 404. */
-async function serveForgetful(t: TestContext): Promise<Site & { forget(): void; sessions(): number }> {
+async function serveForgetful(t: TestContext) {
+  const held = Promise.withResolvers<void>();
   let sessions = 0;
   let current = '';
   const inSession =
@@ -28,7 +29,11 @@ async function serveForgetful(t: TestContext): Promise<Site & { forget(): void; 
         return undefined;
       },
       'tools/list': inSession(() => undefined),
-      'tools/call': inSession(() => textResult(current)),
+      'tools/call': (params, exchange) => {
+        if (params['name'] !== 'hold') return inSession(() => textResult(current))(params, exchange);
+        held.resolve();
+        return 'taken';
+      },
       'resources/read': inSession(() => ({ contents: [{ uri: 'a:b', text: current }] })),
       'prompts/list': inSession(() => ({ prompts: [{ name: current }] })),
     },
@@ -36,7 +41,7 @@ async function serveForgetful(t: TestContext): Promise<Site & { forget(): void; 
   const forget = () => {
     current = 'none';
   };
-  return { ...site, forget, sessions: () => sessions };
+  return { ...site, forget, sessions: () => sessions, held: held.promise };
 }
 
 describe('a session that has expired', () => {
@@ -72,6 +77,18 @@ describe('a session that has expired', () => {
       assert.equal((await client.states()).get('web')?.kind, 'idle');
       assert.equal(firstText(await call('web.ping')), `session-${session}`);
     }
+  });
+
+  test('ends a call that was accepted before, without the claim that it was not', async (t) => {
+    const { config, forget, held } = await serveForgetful(t);
+    const { call } = serve(t, { web: config });
+    const pending = assert.rejects(call('web.hold'), {
+      message: 'Tool hold of server web failed: the server ended the session before the response arrived.',
+    });
+    await held;
+    forget();
+    await assert.rejects(call('web.ping'), /it did not accept the request/);
+    await pending;
   });
 
   test('is not replaced twice for one request', async (t) => {
