@@ -212,8 +212,8 @@ const NO_ANSWER = 'The question was not answered. The call is still pending in t
 function describeCall(call: ToolCall, notes: readonly string[]): string {
   const json = JSON.stringify(call.arguments, undefined, 2);
   const files =
-    notes.length === 0 ? '' : `It gets these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
-  return `Allow the call of ${renderToolName(call)}? Its arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
+    notes.length === 0 ? '' : `Files that the tool gets:\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  return `Allow the call to ${renderToolName(call)}? Arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
 }
 
 function readAnswer(answer: string): ConsentAnswer {

@@ -93,7 +93,7 @@ export async function waitFor<T>(
 
 /** Resolves when this process, which need not be a child of ours, has ended. */
 export async function processEnd(pid: number): Promise<void> {
-  await waitFor(`the end of process ${pid}`, 10_000, async () => !isAlive(pid) || undefined);
+  await waitFor(`the end of process ${pid}`, 30_000, async () => !isAlive(pid) || undefined);
 }
 
 /** Whether there is a process with this id. */

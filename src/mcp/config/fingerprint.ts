@@ -18,7 +18,7 @@ export function describeServer(config: ServerConfig, isSecret: IsSecret = () => 
   return [
     ...lines,
     ...listed('inputs:', inputsOf(config)),
-    ...listed('gets from your environment:', config.fromEnvironment ?? []),
+    ...listed('from your environment:', config.fromEnvironment ?? []),
   ].join('\n');
 }
 
@@ -31,7 +31,7 @@ export function describeChange(was: string, is: string): string {
   ];
   return lines.length > 0
     ? lines.join('\n')
-    : 'A value that is not shown has changed: one of its env file, or of your environment.';
+    : 'A value that is not shown has changed, in its env file or in your environment.';
 }
 
 /** Covers the whole configuration, including the values of variables and headers. */

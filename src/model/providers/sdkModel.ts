@@ -15,7 +15,7 @@ import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf } from '../request/messages.ts';
-import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
+import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
@@ -41,7 +41,7 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({
-        createModel: (fetch) => createLanguageModel(source, { fetch, onBytes: () => {} }),
+        createModel: (fetch) => createLanguageModel(source, fetch),
         call: await prepareCall(source, request, new AbortController().signal),
         secretHeaders: Object.keys(config.headers ?? {}),
       }),
@@ -94,11 +94,10 @@ async function prepareCall(
 }
 
 function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
-  const { wire, context, options } = source;
+  const { config, wire, context, options } = source;
   const { fetch = globalThis.fetch } = options;
-  const createModel: StreamOptions['createModel'] = (watch) =>
-    createLanguageModel(source, { fetch, ...watch });
-  return streamEvents({ wire, context, signal, createModel, call });
+  const createModel: StreamOptions['createModel'] = (watched) => createLanguageModel(source, watched);
+  return streamEvents({ config, fetch, wire, context, signal, createModel, call });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -172,12 +171,11 @@ function markForCache(prompt: LanguageModelV4Prompt, tools: LanguageModelV4Funct
  */
 function createLanguageModel(
   { config, options }: ModelSource,
-  watch: Omit<EndpointOptions, 'config'>,
+  fetch: typeof globalThis.fetch,
 ): LanguageModelV4 {
   const { provider, model } = config;
   const baseURL = baseUrlOf(config);
   const headers = headersFor(config, options.key);
-  const fetch = createEndpointFetch({ config, ...watch });
   const settings = { baseURL, headers, fetch, generateId: randomUUID };
   const url = ({ path }: { readonly path: string }) => `${baseURL}${path}`;
   switch (provider) {

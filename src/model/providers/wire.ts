@@ -1,7 +1,9 @@
 import type { ModelConfig, ProviderName } from '../config/models.ts';
+import { SIGNS, type Signs } from './endings.ts';
 
 /** The differences between the providers' protocols. */
 export interface Wire {
+  readonly signs: Signs;
   /** The key of the provider's metadata in the chat file. */
   readonly metadataKey: string;
   /** The SDK's key for it. The compatible provider would write fields under its own key into the request. */
@@ -48,6 +50,7 @@ const DOCUMENTS: ReadonlySet<string> = new Set([...IMAGES, 'application/pdf']);
 const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
 
 const OPENAI: Wire = {
+  signs: SIGNS.responses,
   metadataKey: 'openai',
   optionsKey: 'openai',
   defaultBaseUrl: 'https://api.openai.com/v1',
@@ -62,6 +65,7 @@ const MAX_OPENAI_DESCRIPTION_CHARS = 1024;
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     ...OPENAI,
+    signs: SIGNS.anthropic,
     metadataKey: 'anthropic',
     optionsKey: 'anthropic',
     defaultBaseUrl: 'https://api.anthropic.com/v1',
@@ -69,11 +73,13 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   openai: { ...OPENAI, maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS },
   'openai-chat': {
     ...OPENAI,
+    signs: SIGNS.chat,
     files: DOCUMENTS_AND_AUDIO,
     takesImagesInResults: () => false,
     maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS,
   },
   'openai-compatible': {
+    signs: SIGNS.chat,
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
     files: IMAGES,
@@ -81,6 +87,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     errors: 'text',
   },
   google: {
+    signs: SIGNS.google,
     metadataKey: 'google',
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',

@@ -36,7 +36,7 @@ export class EditorDocument implements ChatDocument, Disposable {
   readonly #closedEditors = new WeakSet<vscode.TextEditor>();
   readonly #subscriptions: Disposable;
 
-  constructor(document: vscode.TextDocument) {
+  constructor(document: vscode.TextDocument, onDidMove?: () => void) {
     this.#document = document;
     this.#uri = document.uri;
     this.#subscriptions = vscode.Disposable.from(
@@ -60,6 +60,7 @@ export class EditorDocument implements ChatDocument, Disposable {
           if (!moved) continue;
           this.#uri = moved;
           this.#renaming?.end();
+          onDidMove?.();
         }
       }),
     );

@@ -1,39 +1,28 @@
 import * as vscode from 'vscode';
+import type { ChatLock } from '../../assets/chatLock.ts';
 import { atMost, deferred } from '../../base/async.ts';
-import { isEmptyTurn } from '../../chat/format/parse.ts';
 import { DEFAULT_STEM, stemFor } from '../../chat/outline/fileName.ts';
-import { lockChat, type Runs } from '../run/runs.ts';
+import { lockChat } from '../run/runs.ts';
 import { nameChats } from '../settings.ts';
 import { chatName, chatOf, freeChatUri } from './chatFiles.ts';
-import { watchChats } from './watch.ts';
 
-/** The editor has then caught up with the end of the run. */
-const IDLE_MS = 300;
 const MESSAGE_MS = 8_000;
 const UNNAMED = 'chats.unnamed';
 const MAX_UNNAMED = 100;
 
 /**
- * Renames chats that New Chat has created, after their first question, once there is a reply. Each at most once, so
- * that Undo brings the old name back for good. Only chats that are shown: the editor then follows with its caret, its
- * scroll position and its undo history. Not while the user writes the next question, because the editor is replaced.
+ * Renames chats that New Chat has created, after their first question, when the first words of a reply have arrived.
+ * The rename replaces the editor, so this is the moment: the user waits for the reply, and after it writes the next
+ * question. Each chat at most once, so that Undo brings the old name back for good. Only chats that are shown: the
+ * editor then follows with its caret, its scroll position and its undo history.
  */
 export class ChatNaming implements vscode.Disposable {
   readonly #memory: vscode.Memento;
-  readonly #runs: Pick<Runs, 'isRunning' | 'onDidChange'>;
   readonly #subscriptions: vscode.Disposable;
 
-  constructor(memory: vscode.Memento, runs: Pick<Runs, 'isRunning' | 'onDidChange'>) {
+  constructor(memory: vscode.Memento) {
     this.#memory = memory;
-    this.#runs = runs;
-    const watch = watchChats(IDLE_MS, (document, signal) => this.#name(document, signal));
-    const updateAll = () => {
-      for (const { document } of vscode.window.visibleTextEditors) watch.update(document);
-    };
     this.#subscriptions = vscode.Disposable.from(
-      watch,
-      runs.onDidChange(updateAll),
-      vscode.window.onDidChangeVisibleTextEditors(updateAll),
       // Another chat may get the same address later.
       vscode.workspace.onDidDeleteFiles(({ files }) => this.#forget(files)),
       vscode.workspace.onDidRenameFiles(({ files }) => this.#forget(files.map(({ oldUri }) => oldUri))),
@@ -64,49 +53,38 @@ export class ChatNaming implements vscode.Disposable {
     return this.#memory.get<readonly string[]>(UNNAMED, []);
   }
 
-  async #name(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+  /** Resolves to the lock of the new address, if there is one. The chat must not change while it is renamed. */
+  async name(document: vscode.TextDocument, isUntouched: () => boolean): Promise<ChatLock | undefined> {
     const { uri } = document;
-    if (!this.#unnamed().includes(uri.toString()) || !nameChats() || this.#runs.isRunning(uri)) return;
-    if (!isShown(document) || !endsWithReply(document)) return;
+    if (!this.#unnamed().includes(uri.toString()) || !nameChats() || !isShown(document)) return undefined;
     const stem = stemFor(document.getText());
     const target = stem && (await freeChatUri(vscode.Uri.joinPath(uri, '..'), stem));
-    // If the user has typed, closed the chat or run it again, the next pause is another chance.
-    if ((await isLocked(uri)) || signal.aborted || this.#runs.isRunning(uri)) return;
-    const forgotten = this.#forget([uri]);
-    if (target) await rename(document, target);
-    await forgotten;
+    const lock = target && (await lockChat(target));
+    if (!target || !lock || 'holder' in lock) return undefined;
+    // If the user has typed, the next reply is another chance.
+    if (isUntouched()) {
+      await this.#forget([uri]);
+      if (await rename(document, target)) return lock;
+    }
+    await lock.release();
+    return undefined;
   }
-}
-
-/** Whether the chat runs in another window or on the command line. */
-async function isLocked(chat: vscode.Uri): Promise<boolean> {
-  const lock = await lockChat(chat);
-  if ('holder' in lock) return true;
-  await lock.release();
-  return false;
 }
 
 function isShown(document: vscode.TextDocument): boolean {
   return vscode.window.visibleTextEditors.some((editor) => editor.document === document);
 }
 
-/** A reply that is whole, and nothing typed below it. After a failure, messages may still refer to the old name. */
-function endsWithReply(document: vscode.TextDocument): boolean {
-  const text = document.getText();
-  const [reply, next] = chatOf(document).turns.slice(-2);
-  if (reply?.role !== 'assistant' || reply.cut || isEmptyTurn(text, reply)) return false;
-  return next?.role === 'user' && isEmptyTurn(text, next);
-}
-
 /** As a workspace edit: Undo in the editor brings the old name back. Never replaces another file. */
-async function rename(document: vscode.TextDocument, target: vscode.Uri): Promise<void> {
+async function rename(document: vscode.TextDocument, target: vscode.Uri): Promise<boolean> {
   const wasActive = vscode.window.activeTextEditor?.document === document;
   const edit = new vscode.WorkspaceEdit();
   edit.renameFile(document.uri, target, { overwrite: false });
-  if (!(await vscode.workspace.applyEdit(edit))) return;
+  if (!(await vscode.workspace.applyEdit(edit))) return false;
   if (wasActive) await restoreFocus(target);
-  const message = vscode.l10n.t('Renamed to {0}. Undo brings the old name back.', chatName(target));
+  const message = vscode.l10n.t('Renamed to {0}. Undo restores the old name.', chatName(target));
   vscode.window.setStatusBarMessage(message, MESSAGE_MS);
+  return true;
 }
 
 const FOCUS_TIMEOUT_MS = 2_000;

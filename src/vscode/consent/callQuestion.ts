@@ -86,10 +86,10 @@ export function describeTool(tool: ToolInfo, { notes = [], before }: AboutQuesti
   const sections = [
     before && describeChange(tool, before),
     tool.destructive && t('The server says that this tool may delete or overwrite data.'),
-    notes.length > 0 && `${t('Files it gets:')}\n${notes.join('\n')}`,
+    notes.length > 0 && `${t('Files that the tool gets:')}\n${notes.join('\n')}`,
     description &&
       (tool.readsReferences
-        ? t('What it does: {0}', description)
+        ? t('Description: {0}', description)
         : t('Description by the server: {0}', description)),
   ];
   return sections.filter((each): each is string => typeof each === 'string' && each !== '');

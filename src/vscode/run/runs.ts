@@ -29,6 +29,11 @@ interface RunsDeps {
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
   readonly rescue: (markdown: string) => void;
+  /** Called when a reply has begun. Resolves to the lock of the new address if the chat was renamed. */
+  readonly nameChat: (
+    document: vscode.TextDocument,
+    isUntouched: () => boolean,
+  ) => Promise<ChatLock | undefined>;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
 }
 
@@ -42,6 +47,8 @@ interface Run {
   readonly tally: RunTally;
   /** The servers whose tools the model did not get, by name. */
   readonly servers: Map<string, Failure>;
+  /** Of the chat, and of its new address once it is renamed after its question. */
+  readonly locks: ChatLock[];
   listener?: ChatListener;
   /** Can be set before there is a listener. */
   isStopped: boolean;
@@ -83,15 +90,17 @@ export class Runs implements vscode.Disposable {
   async start(document: vscode.TextDocument, work: Work, again?: vscode.Command): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
     const run: Run = {
-      document: new EditorDocument(document),
+      // The new editor is active before the rename is reported.
+      document: new EditorDocument(document, () => this.#fireChange(run.document.uri)),
       tally: new RunTally(),
       servers: new Map(),
+      locks: [],
       isStopped: false,
     };
     this.failures.forget(document.uri);
     try {
       const outcome = await this.#run(run, work, again);
-      await conclude(run.document, outcome);
+      await conclude(run.document, outcome, chatName(document.uri));
       this.#tellOfServers(run);
       return tell(outcome, { uri: run.document.uri, again });
     } finally {
@@ -115,11 +124,13 @@ export class Runs implements vscode.Disposable {
     try {
       const lock = await lockChat(uri);
       if ('holder' in lock)
-        return failed(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
-      const outcome = await this.#work(run, work).finally(() => lock.release());
+        return failed(vscode.l10n.t('This chat is already running in another process: {0}.', lock.holder));
+      run.locks.push(lock);
+      const outcome = await this.#work(run, work);
       this.failures.remember(run.document.current, outcome, { servers: [...run.servers.values()], again });
       return outcome;
     } finally {
+      for (const lock of run.locks) await lock.release();
       this.#running.delete(run);
       if (this.#running.size === 0) {
         clearInterval(this.#clock);
@@ -172,11 +183,10 @@ export class Runs implements vscode.Disposable {
     return follower;
   }
 
-  async #listen(
-    { document, tally, servers: failedServers }: Run,
-    progress: RunProgress,
-  ): Promise<ChatListener> {
+  async #listen(run: Run, progress: RunProgress): Promise<ChatListener> {
+    const { document, tally, servers: failedServers } = run;
     const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, consent, ...deps } = this.#deps;
+    const { version } = document.current;
     return new ChatListener({
       ...deps,
       consent: consentIn(document, consent),
@@ -192,6 +202,7 @@ export class Runs implements vscode.Disposable {
       files: filesFor(document.uri),
       conversation: progress.watchPreparation(conversationFor(document.uri)),
       onProgress: (call, update) => progress.tool(call, update),
+      beforeReply: () => this.#name(run, version),
       onReply: (update) => {
         progress.reply(update);
         if (update.kind === 'asking') {
@@ -204,6 +215,11 @@ export class Runs implements vscode.Disposable {
       },
       onUsage: (model, used, request) => onUsage(document.uri, model, used, request),
     });
+  }
+
+  async #name({ document: { current }, locks }: Run, version: number): Promise<void> {
+    const lock = await this.#deps.nameChat(current, () => !current.isClosed && current.version === version);
+    if (lock) locks.push(lock);
   }
 
   #find(uri: vscode.Uri): Run | undefined {
@@ -224,9 +240,9 @@ export class Runs implements vscode.Disposable {
 }
 
 /** The chat may have been renamed or closed by now. */
-async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<void> {
+async function conclude(chat: EditorDocument, outcome: RunOutcome, nameBefore: string): Promise<void> {
   if (outcome.declined) showWhereToSayWhy(chat.uri);
-  if (outcome.ok) await giveTitle(chat);
+  if (outcome.ok) await giveTitle(chat, nameBefore);
   if (autoSave() && !outcome.lost && !outcome.untouched) await chat.save();
 }
 

@@ -169,7 +169,8 @@ async function firstReply(life: Life): Promise<number> {
   writeFileSync(workspace.path('notes.md'), '# Notes\n\n');
   await openFile(page, 'notes.md');
   reply.say(' put it in,');
-  await me.clicks(page.locator('.tab[data-resource-name="new.chat.md"]'));
+  // The chat has the name of its question already.
+  await me.clicks(page.locator(`.tab[data-resource-name="${CHAT}"]`));
   reply.say(' and wait.');
   await waitForText(evaluate, 'Boil water, put it in, and wait.');
   reply.finish();
@@ -198,9 +199,9 @@ async function secondThoughts(life: Life): Promise<void> {
   me.keeps('How long for a hard one?');
   await waitForText(evaluate, 'How long for a hard one?');
   await me.presses('Shift+Enter');
-  await quickPickRow(page, 'Replace What Follows').waitFor();
+  await quickPickRow(page, 'Replace Turns Below').waitFor();
   await takeScreenshot(page, 'ten-6-replace');
-  await me.clicks(quickPickRow(page, 'Replace What Follows'));
+  await me.clicks(quickPickRow(page, 'Replace Turns Below'));
   const reply = await claude.next();
   assert.match(reply.body, /a hard one\?/);
   assert.doesNotMatch(reply.body, /hrad/);

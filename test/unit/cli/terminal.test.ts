@@ -230,7 +230,7 @@ describe('a question about a call', () => {
     await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
     assert.match(
       asked,
-      /^Allow the call of shop\.buy\? Its arguments:\n\{\n {2}"item": "cake"\n\}\nIt gets these files:\n {2}a\.pdf\n\[y\]es/,
+      /^Allow the call to shop\.buy\? Arguments:\n\{\n {2}"item": "cake"\n\}\nFiles that the tool gets:\n {2}a\.pdf\n\[y\]es/,
     );
   });
 

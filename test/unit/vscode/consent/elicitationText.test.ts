@@ -25,7 +25,7 @@ describe('the notification of a server’s question', () => {
     const { text, isWhole } = noticeOfForm('shop', 'Who?” [Yes](command:x)\n$(check)', questions);
     assert.equal(
       text,
-      'The server “shop” asks: “Who?" [Yes] (command:x) $ (check)” Give it no passwords and no keys.',
+      'The server “shop” asks: “Who?" [Yes] (command:x) $ (check)” Do not enter passwords or keys.',
     );
     assert.equal(isWhole, true);
     assert.equal(noticeOfForm('shop', 'Shall I?', []).text, 'The server “shop” asks: “Shall I?”');
@@ -57,7 +57,7 @@ describe('the details of a server’s form', () => {
     const text = describeForm('Who\u202e are you?', questions);
     assert.match(
       text,
-      /^It says:\nWho⟦U\+202E⟧ are you\?\n\nIt asks for: Your \$ \(name\), gift, colour, extras, size\.\n/,
+      /^Message from the server:\nWho⟦U\+202E⟧ are you\?\n\nRequested fields: Your \$ \(name\), gift, colour, extras, size\.\n/,
     );
   });
 
@@ -66,24 +66,27 @@ describe('the details of a server’s form', () => {
       properties: Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`f${at}`, { type: 'string' }])),
     });
     const text = describeForm('a'.repeat(100_000), many);
-    assert.match(text, /^It says:\na{2000}…\n\nIt asks for: f0, .*, f19, and 5 more\.\n/);
+    assert.match(
+      text,
+      /^Message from the server:\na{2000}…\n\nRequested fields: f0, .*, f19, and 5 more\.\n/,
+    );
   });
 
   test('shows only the text of a form without fields', () => {
-    assert.equal(describeForm('Shall I?', []), 'It says:\nShall I?');
+    assert.equal(describeForm('Shall I?', []), 'Message from the server:\nShall I?');
   });
 
   test('shows the real host on a line of its own', () => {
     const text = describeUrl('Pay.', new URL('https://p\u0430ypal.com/https://paypal.com/?a=1'));
     assert.match(text, /\nHost:\nxn--pypal-4ve\.com\n/);
-    assert.match(text, /\nWhole address:\nhttps:\/\/xn--pypal-4ve\.com\/https:\/\/paypal\.com\/\?a=1\n/);
+    assert.match(text, /\nFull address:\nhttps:\/\/xn--pypal-4ve\.com\/https:\/\/paypal\.com\/\?a=1\n/);
   });
 });
 
 describe('an answer in the list of answers', () => {
   const cases: readonly [string, unknown, string][] = [
     ['name', 'Ada [x](command:y)', 'Ada [x] (command:y)'],
-    ['name', undefined, '(left out)'],
+    ['name', undefined, '(omitted)'],
     ['gift', true, 'Yes'],
     ['gift', false, 'No'],
     ['colour', 'r', 'Red'],

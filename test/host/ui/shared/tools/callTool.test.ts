@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
@@ -141,12 +142,17 @@ ui.test('each argument is asked by its schema, with its default and Back', async
   });
 });
 
+/** Not before the tools are listed: until then, Enter chooses nothing. */
+async function chooseOrder(page: Page): Promise<void> {
+  await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
+  await answer(page, 'Which tool?', 'Order a cake');
+}
+
 ui.test('the last arguments are offered again, to use or to change', async (session) => {
   const { page, evaluate } = session;
   await focusEditor(page);
   await runCommand(page, 'Filechat: Call Tool');
-  await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
-  await answer(page, 'Which tool?', 'Order a cake');
+  await chooseOrder(page);
   await quickPickRow(page, 'Use Last Arguments').waitFor();
   await quickInput(page)
     .getByText(/name: Ada.*flavour: chocolate.*layers: 3/)
@@ -160,7 +166,7 @@ ui.test('the last arguments are offered again, to use or to change', async (sess
   await quickInput(page).getByRole('button', { name: 'Back' }).click();
   await quickPickRow(page, 'Use Last Arguments').waitFor();
   await quickInput(page).getByRole('button', { name: 'Back' }).click();
-  await answer(page, 'Which tool?', 'Order a cake');
+  await chooseOrder(page);
   await pick(page, 'Which arguments?', 'Use Last Arguments');
   await answerCall(page, 'sample.order');
   const text = await waitForText(evaluate, '# %% tool sample.order c3');
@@ -174,8 +180,7 @@ ui.test('the last arguments are offered again, to use or to change', async (sess
 ui.test('a long text is written in an editor', async ({ page, evaluate }) => {
   await focusEditor(page);
   await runCommand(page, 'Filechat: Call Tool');
-  await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
-  await answer(page, 'Which tool?', 'Order a cake');
+  await chooseOrder(page);
   await pick(page, 'Which arguments?', 'Enter New Arguments…');
   await quickInput(page).getByText('order (1/7)').waitFor();
   await quickInput(page).getByRole('button', { name: 'Write in an Editor…' }).click();
