@@ -47,7 +47,8 @@ export const OPTIONS = {
   },
   timeout: {
     value: 'SECONDS',
-    about: 'Seconds without progress before a tool call times out. The default is 60.',
+    about:
+      'Seconds without progress before a tool call, or the start of a server, times out. The default is 60.',
   },
   settings: {
     value: 'FILE',
@@ -75,7 +76,7 @@ export const COMMANDS = {
   tools: {
     operands: [],
     required: ['servers'],
-    optional: [],
+    optional: ['timeout'],
     about: 'List the tools of all servers.',
   },
   call: {
@@ -88,7 +89,7 @@ export const COMMANDS = {
   resources: {
     operands: [],
     required: ['servers'],
-    optional: [],
+    optional: ['timeout'],
     about:
       'List the resources and templates of all servers: server, URI, name, type and bytes, separated by tabs.',
   },

@@ -11,6 +11,7 @@ export type FailureAction =
   | 'openBilling'
   | 'compact'
   | 'openModelSettings'
+  | 'restartServer'
   | 'showServerLog'
   | 'editServer';
 
@@ -29,7 +30,7 @@ const ACTIONS: Readonly<Record<FailureKind, readonly FailureAction[]>> = {
   format: ['openModelSettings', 'selectModel'],
   failed: ['tryAgain', 'selectModel'],
   refused: ['selectModel', 'tryAgain'],
-  server: ['showServerLog', 'editServer'],
+  server: ['restartServer', 'showServerLog', 'editServer'],
 };
 
 export function actionsFor(failure: Failure): readonly FailureAction[] {

@@ -1,5 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
-import { looksSecret } from '../config/types.ts';
+import { looksSecret } from '../config/secrets.ts';
 import { flattenSchema, propertiesOf } from '../schema/schema.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;

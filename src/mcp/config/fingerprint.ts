@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { MASK } from '../connection/stderr.ts';
 import { inputsOf } from './inputs.ts';
-import { looksSecret, type RemoteServer, type ServerConfig, type StdioServer } from './types.ts';
+import { looksSecret, MASK } from './secrets.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
 /** Whether the value of this name is masked. */
 export type IsSecret = (name: string, value: string) => boolean;

@@ -110,7 +110,10 @@ const EMPTY_RESULTS: ReadonlyMap<string, Readonly<Record<string, unknown>>> = ne
 function takeResult(message: JSONRPCMessage, ticket: Ticket): void {
   const empty = EMPTY_RESULTS.get(ticket.method);
   if (empty === undefined || !('result' in message) || !isObject(message.result)) return;
-  if ((field(message.result, 'resultType') ?? 'complete') !== 'complete') return;
+  const type = field(message.result, 'resultType') ?? 'complete';
+  // The SDK knows nothing of tasks.
+  const isTask = type === 'task' && ticket.method === 'tools/call';
+  if (type !== 'complete' && !isTask) return;
   ticket.result = message.result;
   Object.assign(message, {
     result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...empty },

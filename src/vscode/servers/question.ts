@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
-import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
+import { looksSecret } from '../../mcp/config/secrets.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import { chatName } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ConfiguredServer } from './settings.ts';
