@@ -2,8 +2,9 @@ import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { defined, field, parseJson } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
+import { exampleFor } from '../schema/example.ts';
 import { meterSchema } from '../schema/limits.ts';
-import { exampleFor, type Keywords, type PathStep, printJson } from '../schema/schema.ts';
+import { type Keywords, type PathStep, printJson, SchemaWalk } from '../schema/walk.ts';
 import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 
 /** A problem in the arguments of a call. Offsets are relative to the arguments. */
@@ -121,8 +122,9 @@ export class ArgumentHelp {
     const node = isName ? (property.valueNode ?? property) : found;
     if (!node) return undefined;
     const steps = stepsTo(node);
-    const keywords = schemaAt(this.schema, steps);
-    return { steps, node, keywords, choices: choicesOf(keywords, this.schema) };
+    const walk = new SchemaWalk(this.schema);
+    const keywords = schemaAt(walk, steps);
+    return { steps, node, keywords, choices: choicesOf(keywords, walk), walk };
   }
 
   nodeAt(text: string, offset: number): ASTNode | undefined {
@@ -241,10 +243,11 @@ function addMissing(
   // For a nested object the problem is at its name.
   const node = isEmpty ? undefined : help.at(text, offset)?.node;
   if (!isEmpty && node?.type !== 'object') return [];
-  const { properties } = schemaAt(help.schema, node ? stepsTo(node) : []);
+  const walk = new SchemaWalk(help.schema);
+  const { properties } = schemaAt(walk, node ? stepsTo(node) : []);
   const members = names.map((name) => {
     const schema = field(properties, name);
-    return `${JSON.stringify(name)}: ${printJson(exampleFor(schema, help.schema)) ?? 'null'}`;
+    return `${JSON.stringify(name)}: ${walk.print(exampleFor(schema, walk)) ?? 'null'}`;
   });
   const edit: TextEdit =
     node?.type === 'object'
