@@ -23,6 +23,8 @@ export const BUDGET = {
   schemaDepth: 64,
   /** The steps of one use of a schema: one question, one completion, one call. */
   schemaSteps: 50_000,
+  /** The same for the validators, which read a schema several times for each value. */
+  validatorSteps: 250_000,
   /** A configuration file: `mcp.json`, `models.json`, settings, an environment file, an agent. */
   configChars: 1024 * 1024,
   /** The front matter of a chat. */

@@ -1,5 +1,6 @@
 import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { BUDGET } from '../../base/budget.ts';
 import { defined, field, parseJson } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { exampleFor } from '../schema/example.ts';
@@ -32,14 +33,13 @@ export interface ArgumentItem {
 const MAX_CHARS = 200_000;
 const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
-const MAX_STEPS = 500_000;
 
-/** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
+/** Validation and completion for the arguments of one tool. Never uses the network, and never reads more than its budget of the schema. */
 export class ArgumentHelp {
   readonly schema: Keywords;
   readonly #service: LanguageService;
   readonly #document: (text: string) => TextDocument;
-  readonly #steps = { left: MAX_STEPS };
+  readonly #steps = { left: BUDGET.validatorSteps };
 
   private constructor(schema: Keywords, service: LanguageService, documents: typeof TextDocument) {
     this.schema = schema;
@@ -145,7 +145,7 @@ export class ArgumentHelp {
   }
 
   async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
-    this.#steps.left = MAX_STEPS;
+    this.#steps.left = BUDGET.validatorSteps;
     try {
       return await work();
     } catch {

@@ -138,7 +138,7 @@ class Repairs {
     const types = this.#typesOf(schema);
     if (depth > MAX_DEPTH || this.#walk.isSpent || (types && !hasType(types, value))) return false;
     const { keywords } = this.#walk.flatten(schema);
-    if (value !== null && !isChoice(value, keywords)) return false;
+    if (value !== null && !this.#isChoice(value, keywords)) return false;
     const shape = this.#shapeOf(schema, typeOf(value));
     if (!shape || typeof value !== 'object' || value === null) return true;
     if (Array.isArray(value))
@@ -148,6 +148,14 @@ class Repairs {
       [...required].every((name) => Object.hasOwn(value, name)) &&
       Object.entries(value).every(([name, each]) => this.#fits(each, childSchema(shape, name), depth + 1))
     );
+  }
+
+  #isChoice(value: unknown, { enum: choices, ...keywords }: Keywords): boolean {
+    const json = JSON.stringify(value);
+    if (Array.isArray(choices)) {
+      return this.#walk.spend(choices.length) && choices.some((each) => JSON.stringify(each) === json);
+    }
+    return !Object.hasOwn(keywords, 'const') || JSON.stringify(keywords['const']) === json;
   }
 
   /** The JSON types that a schema allows; undefined if it allows any, or does not say. */
@@ -186,12 +194,6 @@ function typeOf(value: unknown): string {
 function hasType(types: Types, value: unknown): boolean {
   const type = typeOf(value);
   return types.has(type) || (type === 'integer' && types.has('number'));
-}
-
-function isChoice(value: unknown, { enum: choices, ...keywords }: Keywords): boolean {
-  const same = (each: unknown) => JSON.stringify(each) === JSON.stringify(value);
-  if (Array.isArray(choices)) return choices.some(same);
-  return !Object.hasOwn(keywords, 'const') || same(keywords['const']);
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -1,11 +1,10 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
+import { BUDGET } from '../../base/budget.ts';
 import { isObject, jsonChars } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { meterSchema, pickKeywords, schemaProblem } from '../schema/limits.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
-/** Enough for about 40,000 values. */
-const MAX_STEPS = 2_000_000;
 const MAX_PLACE_CHARS = 60;
 const MAX_REASON_CHARS = 140;
 /** Slow on hostile values (the validator runs patterns on RegExp), and no other keyword depends on them. */
@@ -18,7 +17,7 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
     return undefined;
   try {
     // A copy, because the validator modifies the schema.
-    const quick = meterSchema(pickKeywords(schema, isQuick) as object, { left: MAX_STEPS });
+    const quick = meterSchema(pickKeywords(schema, isQuick) as object, { left: BUDGET.validatorSteps });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {
