@@ -9,6 +9,8 @@ export const BUDGET = {
   droppedBytes: 1024 * 1024 * 1024,
   /** Another HTTP body: metadata and tokens of a sign-in, lists of models. After decompression. */
   bodyBytes: 8 * 1024 * 1024,
+  /** The stream of one reply of a model, files included. */
+  replyBytes: 512 * 1024 * 1024,
   /** The HTTP body of an error. After decompression. */
   errorBodyBytes: 256 * 1024,
   /** Pages, entries (invalid ones included) and valid items of a server's list. */

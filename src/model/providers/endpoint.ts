@@ -1,4 +1,6 @@
 import { startTimer, unlessAborted } from '../../base/async.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { ModelError } from './failure.ts';
 import { StreamEnd } from './streamEnd.ts';
@@ -41,10 +43,12 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
     await checkResponse(response, hostOf(config));
-    if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
+    if (!response.ok) return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+    if (response.body === null || !isSdkProvider(config.provider)) return response;
     const streamEnd = new StreamEnd(config.provider);
     onAnswer?.(streamEnd);
-    return watchBody(response, response.body, { streamEnd, onBytes });
+    const watched = watchBody(response, response.body, { streamEnd, onBytes });
+    return limitBody(watched, { maxBytes: BUDGET.replyBytes });
   };
 }
 
