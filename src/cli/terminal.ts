@@ -190,8 +190,9 @@ export function terminalConsent(
   return {
     mayCall: async (call, tool, { approve, notes = [] } = {}) => {
       const approval = strictest(allowed, approve);
-      const isAllowed = approval === 'auto' || (approval === 'auto-readonly' && tool.readOnly);
-      if (isAllowed) return { kind: 'allow', by: 'commandLine' };
+      // Read-only is the claim of a server, and says nothing about what it does with a file.
+      const isReading = approval === 'auto-readonly' && tool.readOnly && notes.length === 0;
+      if (approval === 'auto' || isReading) return { kind: 'allow', by: 'commandLine' };
       if (!ask) throw new Error(approval === allowed ? NO_TERMINAL : CHAT_ASKS);
       const answer = await ask(describeCall(call, notes), signal);
       if (signal.aborted) return { kind: 'cancel' };
