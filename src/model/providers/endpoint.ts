@@ -1,3 +1,4 @@
+import { isLoopback } from '../../base/addresses.ts';
 import { startTimer, unlessAborted } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
 import { limitBody } from '../../base/httpBody.ts';
@@ -8,8 +9,17 @@ import { baseUrlOf, isSdkProvider } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
-/** Without a key there is no key header, because some endpoints refuse an empty one. */
-export function headersFor({ provider, headers }: Endpoint, key: string | undefined): Record<string, string> {
+/**
+ * Without a key there is no key header, because some endpoints refuse an empty one. Throws if the key would be readable
+ * on the network.
+ */
+export function headersFor(config: Endpoint, key: string | undefined): Record<string, string> {
+  const { provider, headers } = config;
+  const url = new URL(baseUrlOf(config));
+  if (key && url.protocol !== 'https:' && !isLoopback(url)) {
+    const message = `The API key was not sent to ${url.host}, because http:// is not encrypted. Use https:// in the baseUrl, or remove the key.`;
+    throw new ModelError({ message, failure: { kind: 'failed', reason: message } });
+  }
   const version = provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   return { ...version, ...keyHeader(provider, key), ...headers };
 }
