@@ -13,6 +13,7 @@ import { limitBody } from '../../base/httpBody.ts';
 import { defined } from '../../base/json.ts';
 import { refusalReason } from '../config/addresses.ts';
 import type { OAuthConfig } from '../config/types.ts';
+import { RefusedAddressError } from './confinedFetch.ts';
 import type { Credentials } from './credentials.ts';
 
 /**
@@ -133,11 +134,6 @@ export class SignInAttempt implements OAuthClientProvider {
       );
     }
   }
-}
-
-/** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
-class RefusedAddressError extends TypeError {
-  override readonly name = 'RefusedAddressError';
 }
 
 /** Throws for URLs that must never be opened or fetched; see `refusalReason`. */
