@@ -29,7 +29,8 @@ async function startCanary(t: Parameters<typeof serveHttp>[0]) {
   return { requests, url, port: new URL(url).port };
 }
 
-const NEAR = /is not allowed: it leads to (?:this machine|the local network), and the server is not there\.?$/;
+const NEAR =
+  /is not allowed: it leads to (?:this machine|the local network), and the server is not there\.?$/;
 
 describe('the metadata of a server on the internet lead to', () => {
   test('no address of this machine', async (t) => {
