@@ -1,4 +1,5 @@
 import { messageOf } from '../base/errors.ts';
+import { foldLines } from '../base/lines.ts';
 import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
@@ -151,6 +152,7 @@ const FORM_HINT =
   'Press Enter for the value in brackets, or type - to decline. Do not enter passwords or keys: servers must not ask for them in a form.';
 const MAX_SHOWN_CHARS = 300;
 const MAX_QUOTED_CHARS = 20_000;
+const MAX_QUOTED_LINES = 100;
 
 /** One line with the field's name, its choices and its default. */
 function describe(question: ArgumentQuestion): string {
@@ -174,9 +176,11 @@ function cut(text: string, maxChars = MAX_SHOWN_CHARS): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
-/** A bar before each line tells a server's text from Filechat's. */
+/** A bar before each line tells a server's text from Filechat's. It cannot push Filechat's off the screen. */
 function quote(text: string): string {
-  return cut(text, MAX_QUOTED_CHARS).trimEnd().replace(/^/gm, '  | ');
+  const { lines, more } = foldLines(cut(text, MAX_QUOTED_CHARS), MAX_QUOTED_LINES);
+  const rest = more > 0 ? [`… and ${more} more lines`] : [];
+  return [...lines, ...rest].map((line) => `  | ${line}`).join('\n');
 }
 
 /** Naming a tool on the command line is consent. */

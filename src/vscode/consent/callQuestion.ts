@@ -85,7 +85,9 @@ export interface AboutQuestion {
 
 /** Everything about a call except its arguments. The server's own text comes last. */
 export function describeTool(tool: ToolInfo, { notes = [], before }: AboutQuestion = {}): readonly string[] {
-  const description = truncate(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
+  // One line, so that it cannot imitate the lines above it.
+  const folded = (tool.description ?? tool.title ?? '').replace(/\s+/g, ' ').trim();
+  const description = truncate(showInvisible(folded), MAX_ABOUT_CHARS);
   const sections = [
     before && describeChange(tool, before),
     tool.destructive && t('The server says that this tool may delete or overwrite data.'),

@@ -1,6 +1,5 @@
-import { showInvisible } from '../../chat/format/escape.ts';
 import { type ArgumentQuestion, printAnswer } from '../../mcp/schema/answer.ts';
-import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import { plainMessage, quoteLines } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -49,16 +48,16 @@ export function describeForm(message: string, questions: readonly ArgumentQuesti
   const warning = t(
     'Nothing is sent before you have seen all your answers. Give no passwords and no keys: a server must not ask for them in this way.',
   );
-  return [quoteServer(message), t('It asks for: {0}.', fields), warning].join('\n\n');
+  return [t('It asks for: {0}.', fields), warning, quoteServer(message)].join('\n\n');
 }
 
-/** The host has a line of its own, because the rest of a URL can imitate one. */
+/** The host is first and has a line of its own, because the server's text and the rest of a URL can imitate one. */
 export function describeUrl(message: string, url: URL): string {
   return [
-    quoteServer(message),
     `${t('Host:')}\n${url.host}`,
     `${t('Whole address:')}\n${url.href}`,
     t('Nothing has been opened yet. What you do there is between you and {0}.', url.host),
+    quoteServer(message),
   ].join('\n\n');
 }
 
@@ -78,5 +77,5 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
 
 /** Marks the text as the server's, so that it cannot be mistaken for ours. */
 function quoteServer(message: string): string {
-  return `${t('It says:')}\n${truncate(showInvisible(message).trim(), MAX_SHOWN_CHARS)}`;
+  return `${t('It says:')}\n${quoteLines(message, MAX_SHOWN_CHARS)}`;
 }
