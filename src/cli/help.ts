@@ -165,7 +165,8 @@ function overview(): string {
 
 const ENVIRONMENT = `Environment:
   FILECHAT_KEY_NAME    The API key of the model NAME. Without it, ANTHROPIC_API_KEY, OPENAI_API_KEY and
-                       GOOGLE_GENERATIVE_AI_API_KEY are used for the models of these providers.
+                       GOOGLE_GENERATIVE_AI_API_KEY are used for the models of these providers at
+                       the address of the provider.
   FILECHAT_INPUT_ID    The value of \${input:ID} in the configuration of a server.`;
 const EXIT_STATUS = 'Exit status: 0 success, 1 failure (the reason is on stderr), 2 wrong usage.';
 

@@ -1,4 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody, withBody } from '../../base/httpBody.ts';
 import { JsonFilter } from './jsonFilter.ts';
 import type { PendingRequests } from './tickets.ts';
 
@@ -23,22 +25,15 @@ export function createSpillingFetch(
     const response = await fetch(url, init);
     const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
     const filter = FILTERS.get(type);
-    if (!response.ok || response.body === null || filter === undefined) return response;
+    if (!response.ok || response.body === null || filter === undefined) {
+      // The SDK reads it whole, to quote it.
+      return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+    }
     return withBody(
       response,
       filterBody(response.body, (body) => ending(filter(body, requests), () => onEnd?.(init))),
     );
   };
-}
-
-function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
-  const headers = new Headers(response.headers);
-  // `fetch` has decoded the body, and the filter shortens it.
-  headers.delete('content-encoding');
-  headers.delete('content-length');
-  const { status, statusText, url, redirected } = response;
-  const filtered = new Response(body, { status, statusText, headers });
-  return Object.defineProperties(filtered, { url: { value: url }, redirected: { value: redirected } });
 }
 
 function filterBody(

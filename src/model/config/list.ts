@@ -1,3 +1,5 @@
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import { field, isObject, parseJson } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
 import { readErrorBody } from '../providers/errorBody.ts';
@@ -92,7 +94,7 @@ async function getJson(
       redirect: 'manual',
       ...(signal && { signal }),
     });
-    const body = await response.text();
+    const body = await limitBody(response, { maxBytes: BUDGET.bodyBytes }).text();
     if (response.ok) return readJson(body, host);
     const problem = toError(response, body, host);
     if (!isRefused(response.status, body)) throw problem;

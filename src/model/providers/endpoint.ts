@@ -1,4 +1,7 @@
+import { isLoopback } from '../../base/addresses.ts';
 import { startTimer, type Timer, unlessAborted } from '../../base/async.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { errorIn, type Signs, type WireEvent } from './endings.ts';
@@ -8,8 +11,17 @@ import { baseUrlOf, wireOf } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
-/** Without a key there is no key header, because some endpoints refuse an empty one. */
-export function headersFor({ provider, headers }: Endpoint, key: string | undefined): Record<string, string> {
+/**
+ * Without a key there is no key header, because some endpoints refuse an empty one. Throws if the key would be readable
+ * on the network.
+ */
+export function headersFor(config: Endpoint, key: string | undefined): Record<string, string> {
+  const { provider, headers } = config;
+  const url = new URL(baseUrlOf(config));
+  if (key && url.protocol !== 'https:' && !isLoopback(url)) {
+    const message = `The API key was not sent to ${url.host}, because http:// is not encrypted. Use https:// in the baseUrl, or remove the key.`;
+    throw new ModelError({ message, failure: { kind: 'failed', reason: message } });
+  }
   const version = provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   return { ...version, ...keyHeader(provider, key), ...headers };
 }
@@ -55,12 +67,14 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
     await refuseRedirect(response, hostOf(config));
-    if (response.body === null || !response.ok) return response;
+    if (!response.ok) return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+    const { body: limited } = limitBody(response, { maxBytes: BUDGET.replyBytes });
+    if (limited === null) return response;
     const { signs } = wireOf(config);
     const streamEnd = new StreamEnd(signs);
     onAnswer?.(streamEnd);
     const { status, statusText, headers } = response;
-    const body = new WatchedBody(response.body, streamEnd, onBytes);
+    const body = new WatchedBody(limited, streamEnd, onBytes);
     return new Response(await body.open(signs, isWhole), { status, statusText, headers });
   };
 }

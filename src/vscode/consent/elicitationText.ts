@@ -1,6 +1,5 @@
-import { showInvisible } from '../../chat/format/escape.ts';
 import { type ArgumentQuestion, printAnswer } from '../../mcp/schema/answer.ts';
-import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import { plainMessage, quoteLines } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -49,16 +48,16 @@ export function describeForm(message: string, questions: readonly ArgumentQuesti
   const warning = t(
     'You can review all answers before they are sent. Do not enter passwords or keys: servers must not ask for them in a form.',
   );
-  return [quoteServer(message), t('Requested fields: {0}.', fields), warning].join('\n\n');
+  return [t('Requested fields: {0}.', fields), warning, quoteServer(message)].join('\n\n');
 }
 
-/** The host has a line of its own, because the rest of a URL can imitate one. */
+/** The host is first and has a line of its own, because the server's text and the rest of a URL can imitate one. */
 export function describeUrl(message: string, url: URL): string {
   return [
-    quoteServer(message),
     `${t('Host:')}\n${url.host}`,
     `${t('Full address:')}\n${url.href}`,
     t('Nothing has been opened yet. Filechat does not see what you enter on {0}.', url.host),
+    quoteServer(message),
   ].join('\n\n');
 }
 
@@ -78,5 +77,5 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
 
 /** Marks the text as the server's, so that it cannot be mistaken for ours. */
 function quoteServer(message: string): string {
-  return `${t('Message from the server:')}\n${truncate(showInvisible(message).trim(), MAX_SHOWN_CHARS)}`;
+  return `${t('Message from the server:')}\n${quoteLines(message, MAX_SHOWN_CHARS)}`;
 }

@@ -77,7 +77,7 @@ async function assetItems(
 
 function expectsFile(help: ArgumentHelp | undefined, text: string, offset: number): boolean {
   const found = help?.at(text, offset);
-  if (!help || !found) return false;
+  if (!found) return false;
   const name = String(found.steps.findLast((step) => typeof step === 'string') ?? '');
-  return inferForm({ name, schema: found.keywords, root: help.schema }, 'asset')?.explicit === true;
+  return inferForm({ name, schema: found.keywords, walk: found.walk }, 'asset')?.explicit === true;
 }

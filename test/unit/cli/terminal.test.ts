@@ -86,6 +86,16 @@ describe('a form on the terminal', () => {
     );
   });
 
+  test('a long text of the server does not push ours off the screen', async () => {
+    const { requests, shown } = person(['-']);
+    const message = `${'\n'.repeat(5_000)}a${'\n \nHost: paypal.com'.repeat(900)}`;
+    await requests.elicit?.({ kind: 'form', message, schema: { properties: {} } }, BY, signal);
+    const lines = shown.join('\n').split('\n');
+    assert.ok(lines.length < 120, `${lines.length}`);
+    assert.ok(lines.every((line) => !line.startsWith('Host:')));
+    assert.match(shown.join('\n'), /\n {2}\| … and \d+ more lines\n/);
+  });
+
   test('a dash declines', async () => {
     const { requests } = person(['Ada', '-']);
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'decline' });

@@ -45,6 +45,40 @@ function heldBody() {
 const respond = (body: ReadableStream | string) =>
   new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 
+describe('a key over http', () => {
+  const send = async (baseUrl: string, key: string | undefined) => {
+    const asked: string[] = [];
+    const fetch = async (input: unknown) => {
+      asked.push(String(input));
+      return Response.json({ data: [] });
+    };
+    const failed = await listModels({ ...config, baseUrl }, { key, fetch }).catch(String);
+    return { asked, failed };
+  };
+
+  for (const host of [
+    'host.example',
+    '192.168.0.7:11434',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+  ]) {
+    it(`is not sent to ${host}, and nothing else is`, async () => {
+      const { asked, failed } = await send(`http://${host}/v1`, 'sk-1');
+      assert.deepEqual(asked, []);
+      assert.match(String(failed), /The API key was not sent to .*, because http:\/\/ is not encrypted/);
+    });
+  }
+
+  it('is sent to this machine', async () => {
+    for (const host of ['localhost:1', '127.0.0.1:1', '[::1]:1'])
+      assert.equal((await send(`http://${host}/v1`, 'sk-1')).asked.length, 1);
+  });
+
+  it('is no problem where there is none', async () => {
+    assert.equal((await send('http://192.168.0.7:11434/v1', undefined)).asked.length, 1);
+  });
+});
+
 describe('five minutes of silence end the request with a retryable failure', () => {
   const waiting = Promise.withResolvers<unknown>();
   const { body, next } = heldBody();

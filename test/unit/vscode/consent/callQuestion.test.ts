@@ -57,6 +57,8 @@ describe('how a call is judged', () => {
     ['ask', true, OTHER, false, changed],
     ['auto-readonly', true, undefined, false, setting],
     ['auto-readonly', true, ONCE, false, setting],
+    ['auto-readonly', true, undefined, true, ask],
+    ['auto-readonly', true, SAME, true, ask],
     ['auto-readonly', false, undefined, false, ask],
     ['auto-readonly', true, OTHER, false, changed],
     ['auto-readonly', false, SAME, false, remembered],

@@ -101,6 +101,8 @@ ui.test('an app cannot escape its sandbox or reach the network', async (session)
     inner: 'tried',
     object: 'tried',
     video: 'tried',
+    webRtc: 'undefinedundefined',
+    frames: '0 frames',
     worker: 'made',
     eval: 'threw EvalError',
     base: 'failed',
