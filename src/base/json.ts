@@ -12,6 +12,27 @@ export function mapStrings(value: unknown, replace: (text: string) => string, de
   );
 }
 
+/** The length of a value as JSON, roughly. Stops counting above `maxChars`, whatever the size and the depth. */
+export function jsonChars(value: unknown, maxChars: number): number {
+  let chars = 0;
+  const pending: unknown[] = [value];
+  while (pending.length > 0 && chars + 2 * pending.length <= maxChars) {
+    const next = pending.pop();
+    chars += typeof next === 'string' ? next.length + 2 : 2;
+    if (Array.isArray(next)) {
+      if (next.length > maxChars / 2) return maxChars + 1;
+      for (const each of next) pending.push(each);
+    } else if (isObject(next)) {
+      for (const key in next) {
+        chars += key.length;
+        pending.push(next[key]);
+        if (chars > maxChars) break;
+      }
+    }
+  }
+  return chars + 2 * pending.length;
+}
+
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -20,8 +20,8 @@ export interface CliSettings extends SettingValues {
 
 /** The settings of the file that the command names, with the options of the command line before them. */
 export async function readCliSettings(command: Work): Promise<CliSettings> {
-  if (!('chat' in command)) return { ...settingValues({}), folder: resolve(), auditPath: undefined };
-  const { settings: path, overrides } = command;
+  const { overrides } = command;
+  const path = 'chat' in command ? command.settings : undefined;
   const folder = path === undefined ? resolve() : dirname(resolve(path));
   const values = settingValues({
     ...(path === undefined ? {} : await readFileOf(path, command.kind)),

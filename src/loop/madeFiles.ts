@@ -36,7 +36,7 @@ export class MadeFiles {
   /** Resolves to undefined for a file that a continued reply repeats. */
   async save(
     file: MadeFile,
-    { model, signal }: { readonly model: string; readonly signal: AbortSignal },
+    { model, signal }: { readonly model: string; readonly signal?: AbortSignal | undefined },
   ): Promise<AssetPart | ProblemPart | undefined> {
     const { assets, onLargeFiles, limits = () => DEFAULT_LIMITS } = this.#deps;
     const counts = this.#counts;

@@ -24,7 +24,12 @@ export interface ModelRequest {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoning?: Reasoning | undefined;
+  /** Asks for the reply as a whole instead of a stream. */
+  readonly isWhole?: boolean | undefined;
 }
+
+/** What some models refuse in a request. */
+export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 
@@ -115,7 +120,7 @@ export interface MadeFile {
   /** What it is if neither its bytes nor its type say so. */
   readonly block: AssetKind;
   /** Reads at most this many bytes. Rejects when the signal is aborted. */
-  read(maxBytes: number, signal: AbortSignal): Promise<MadeBytes>;
+  read(maxBytes: number, signal?: AbortSignal): Promise<MadeBytes>;
 }
 
 export type MadeBytes =

@@ -8,7 +8,7 @@ import { ByteSaver, type SaveLimits, type SpilledFiles } from './saveBytes.ts';
 export async function saveMade(
   { block, read }: MadeFile,
   assets: ResultAssets,
-  { limits, signal }: { readonly limits: SaveLimits; readonly signal: AbortSignal },
+  { limits, signal }: { readonly limits: SaveLimits; readonly signal?: AbortSignal | undefined },
 ): Promise<AssetPart | ProblemPart> {
   const made = await read(limits.maxAssetBytes, signal);
   const name = nameBeside(made);

@@ -16,6 +16,7 @@ function userSetting<N extends SettingName>(name: N): SettingValue<N> {
 }
 
 export const timeoutMs = () => setting('timeoutSeconds') * 1000;
+export const maxParallelCalls = () => userSetting('maxParallelCalls');
 export const autoSave = () => setting('autoSave');
 export const nameChats = () => setting('nameChats');
 export const approve = () => userSetting('approve');

@@ -36,7 +36,7 @@ const keybindings: readonly Keybinding[] = contributes.keybindings;
 
 /** Commands that are always available. */
 const ALWAYS_THERE =
-  /^(?:showCall|newChat|openSample|openWalkthrough|selectModel|showMenu|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|openServerSettings|copyMcpConfiguration)$/;
+  /^(?:showCall|newChat|openSample|openWalkthrough|selectModel|showMenu|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|forgetModelLimits|openServerSettings|copyMcpConfiguration)$/;
 
 /** Commands that do nothing without trust. Run is not among them, because the context key of trust is set late. */
 const NEEDS_TRUST =

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { MASK } from '../connection/stderr.ts';
 import { inputsOf } from './inputs.ts';
-import { looksSecret, type RemoteServer, type ServerConfig, type StdioServer } from './types.ts';
+import { looksSecret, MASK } from './secrets.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
 /** Whether the value of this name is masked. */
 export type IsSecret = (name: string, value: string) => boolean;
@@ -18,7 +18,7 @@ export function describeServer(config: ServerConfig, isSecret: IsSecret = () => 
   return [
     ...lines,
     ...listed('inputs:', inputsOf(config)),
-    ...listed('gets from your environment:', config.fromEnvironment ?? []),
+    ...listed('from your environment:', config.fromEnvironment ?? []),
   ].join('\n');
 }
 
@@ -31,7 +31,7 @@ export function describeChange(was: string, is: string): string {
   ];
   return lines.length > 0
     ? lines.join('\n')
-    : 'A value that is not shown has changed: one of its env file, or of your environment.';
+    : 'A value that is not shown has changed, in its env file or in your environment.';
 }
 
 /** Covers the whole configuration, including the values of variables and headers. */

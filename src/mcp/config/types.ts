@@ -122,12 +122,3 @@ export function checkHeader(name: string, text: string): void {
     throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
   }
 }
-
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|AUTHORIZATION/i;
-
-/** Prefixes of the keys of well-known services. */
-const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ)/;
-
-export function looksSecret(name: string, value = ''): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
-}

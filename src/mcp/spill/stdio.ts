@@ -49,6 +49,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** Exists before the process, so that no output is lost. */
   readonly stderr: Readable;
+  /** No message is missed. */
+  readonly breaks = 0;
   readonly #options: StdioOptions;
   readonly #probe = new DiscoverProbe();
   readonly #filter: JsonFilter;

@@ -15,7 +15,9 @@ export class ChatFiles {
   read(chunk: unknown): readonly ModelEvent[] {
     const events = this.#takeImages();
     const [choice] = listIn(chunk, 'choices');
-    const delta = isObject(choice) ? choice['delta'] : undefined;
+    const { delta: streamed, message } = isObject(choice) ? choice : {};
+    // The SDK reads the words of a whole message.
+    const delta = streamed ?? withoutWords(message);
     for (const image of listIn(delta, 'images')) {
       const address = isObject(image) ? image['image_url'] : undefined;
       const url = isObject(address) ? address['url'] : undefined;
@@ -38,6 +40,12 @@ export class ChatFiles {
   #takeImages(): readonly ModelEvent[] {
     return this.#images.splice(0);
   }
+}
+
+function withoutWords(message: unknown): unknown {
+  if (!isObject(message)) return undefined;
+  const { audio, images } = message;
+  return { images, audio: isObject(audio) ? { data: audio['data'] } : undefined };
 }
 
 function fileOfImage(url: string) {

@@ -7,6 +7,7 @@ import { encodeBase64 } from '../../base/base64.ts';
 import { defined, isObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, MadeFile, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
 import { ChatFiles } from './chatFiles.ts';
+import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
 import type { Wire } from './wire.ts';
@@ -22,8 +23,8 @@ type Kind = 'text' | 'reasoning';
 type Kept = Readonly<Record<string, unknown>>;
 
 interface ReaderOptions {
-  /** Whether the provider has sent its stop reason. Later failures are ignored. */
-  readonly hasEnded?: () => boolean;
+  /** Whether the bytes that have arrived contain the end of the reply. They are ahead of the parts. */
+  readonly isReceived?: () => boolean;
   /** Opens a file on the provider's server. */
   readonly openFile?: ((stored: StoredFile) => MadeFile) | undefined;
 }
@@ -49,14 +50,20 @@ export class EventReader {
   #hasCalls = false;
   /** Calls that may be cut off. They count only if the stream ends normally. */
   readonly #held: CallEvent[] = [];
-  readonly #hasEnded: () => boolean;
+  readonly #isReceived: () => boolean;
+  #stopReason: string | undefined;
   hasOutput = false;
 
   constructor(wire: Wire, context: RequestContext, options: ReaderOptions = {}) {
     this.#wire = wire;
     this.#context = context;
-    this.#hasEnded = options.hasEnded ?? (() => false);
+    this.#isReceived = options.isReceived ?? (() => false);
     this.#openFile = options.openFile;
+  }
+
+  /** The stop reason has been read. Later failures are ignored. */
+  get hasEnded(): boolean {
+    return this.#stopReason !== undefined;
   }
 
   read(part: StreamPart): readonly ModelEvent[] {
@@ -94,11 +101,19 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'error':
-        if (this.#hasEnded()) return [];
+        if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
       default:
         return [];
     }
+  }
+
+  /** Providers add types of events, and some send empty ones. If there are no others, the format is another one. */
+  #isUnknown(error: unknown): boolean {
+    if (!isObject(error)) return false;
+    const { name, text, value } = error;
+    if (name === 'AI_JSONParseError') return text === '';
+    return name === 'AI_TypeValidationError' && isObject(value) && !this.#wire.signs.isKnown(value);
   }
 
   #open(metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
@@ -193,6 +208,7 @@ export class EventReader {
   }
 
   #raw(chunk: unknown): readonly ModelEvent[] {
+    if (isObject(chunk)) this.#stopReason ??= stopReasonOf(chunk, this.#wire.signs);
     const events = this.#chatFiles.read(chunk);
     for (const event of events) this.#note(event);
     return events;
@@ -225,14 +241,14 @@ export class EventReader {
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
-    if (unified === 'error' && raw !== undefined) {
+    if (raw === ERROR_REASON || (unified === 'error' && raw !== undefined)) {
       const message = `${this.#context.host} interrupted the reply (${raw}).`;
       const failure = { kind: 'lost', reason: message } as const;
       throw new ModelError({ message, failure, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
-    if (isCut && !this.#hasEnded()) throw connectionLost(this.#context);
-    const known = isCut ? 'stop' : unified;
+    if (isCut && !this.#isReceived()) throw connectionLost(this.#context);
+    const known = isCut ? this.#readStopReason() : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [
@@ -246,6 +262,13 @@ export class EventReader {
   #metadataOf(metadata: SharedV4ProviderMetadata | undefined): ProviderMetadata | undefined {
     const kept = this.#pick(metadata);
     return Object.keys(kept).length === 0 ? undefined : { [this.#wire.metadataKey]: kept };
+  }
+
+  /** The SDK forgets the stop reason if it cannot read a later event. */
+  #readStopReason(): 'length' | 'content-filter' | 'stop' {
+    const reason = this.#stopReason ?? '';
+    if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
+    return /filter|safety|refusal|prohibited/i.test(reason) ? 'content-filter' : 'stop';
   }
 
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {

@@ -126,7 +126,8 @@ export function fileOnServer(server: FileServer, stored: StoredFile): MadeFile {
   return {
     block: 'file',
     read: async (maxBytes, signal) => {
-      const inTime = AbortSignal.any([signal, AbortSignal.timeout(MAX_FETCH_MS)]);
+      const timeout = AbortSignal.timeout(MAX_FETCH_MS);
+      const inTime = signal ? AbortSignal.any([signal, timeout]) : timeout;
       try {
         const about = await readAbout(server, stored, inTime);
         const { body, type, length } = await fetchFile(server, stored.content, inTime);
@@ -135,7 +136,7 @@ export function fileOnServer(server: FileServer, stored: StoredFile): MadeFile {
           ? { kind: 'refused', size: Math.max(bytes, length), ...nameOnly(about) }
           : { kind: 'bytes', bytes, declared: type, ...about };
       } catch (error) {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         return failed(messageOf(error).replace(/\.$/, ''), stored.name);
       }
     },

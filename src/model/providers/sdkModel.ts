@@ -22,11 +22,12 @@ import type {
 } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf, moveFiles } from '../request/messages.ts';
-import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
+import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
 import { fileOnServer, type StoredFile } from './madeFiles.ts';
 import { outputOptions, withFields } from './outputs.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
+import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
@@ -50,8 +51,9 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({
-        createModel: (fetch) => createLanguageModel(source, { fetch, onBytes: () => {} }),
+        createModel: (fetch) => createLanguageModel(source, fetch),
         call: await prepareCall(source, request, new AbortController().signal),
+        isWhole: request.isWhole === true,
         secretHeaders: Object.keys(config.headers ?? {}),
       }),
   };
@@ -76,14 +78,14 @@ async function* stream(source: ModelSource, request: ModelRequest, signal: Abort
     const call = await prepareCall(source, request, signal, sendReasoning);
     let hasBegun = false;
     try {
-      for await (const event of send(source, call, signal)) {
+      for await (const event of send(source, { call, isWhole: request.isWhole === true }, signal)) {
         hasBegun = true;
         yield event;
       }
       return;
     } catch (error) {
       const isRefused = !hasBegun && error instanceof ModelError && error.status === 400;
-      if (!isRefused) throw error;
+      if (!isRefused || refusedFeature(error, request)) throw error;
       refusal ??= error;
       if (!holdsReasoning(call.prompt)) throw refusal;
     }
@@ -104,13 +106,16 @@ async function prepareCall(
   return toCallOptions(config, request, prompt);
 }
 
-function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
-  const { wire, context, config, options } = source;
+function send(
+  source: ModelSource,
+  asked: Pick<StreamOptions, 'call' | 'isWhole'>,
+  signal: AbortSignal,
+): Events {
+  const { config, wire, context, options } = source;
   const { fetch = globalThis.fetch, key } = options;
-  const createModel: StreamOptions['createModel'] = (watch) =>
-    createLanguageModel(source, { fetch, ...watch });
+  const createModel: StreamOptions['createModel'] = (watched) => createLanguageModel(source, watched);
   const openFile = (stored: StoredFile) => fileOnServer({ config, key, fetch }, stored);
-  return streamEvents({ wire, context, signal, createModel, call, openFile });
+  return streamEvents({ config, fetch, wire, context, signal, createModel, openFile, ...asked });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -130,8 +135,6 @@ function toCallOptions(
   if (config.provider === 'anthropic') markForCache(prompt, tools);
   return {
     prompt,
-    // The SDK drops the files of chat models.
-    ...(wireOf(config).hasRawFiles && { includeRawChunks: true }),
     ...(tools.length > 0 && { tools }),
     ...(reasoning && { reasoning: EFFORTS[reasoning] }),
     ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
@@ -189,12 +192,11 @@ function markForCache(prompt: LanguageModelV4Prompt, tools: LanguageModelV4Funct
  */
 function createLanguageModel(
   { config, options }: ModelSource,
-  watch: Omit<EndpointOptions, 'config'>,
+  fetch: typeof globalThis.fetch,
 ): LanguageModelV4 {
   const { provider, model } = config;
   const baseURL = baseUrlOf(config);
   const headers = headersFor(config, options.key);
-  const fetch = createEndpointFetch({ config, ...watch });
   const settings = { baseURL, headers, fetch, generateId: randomUUID };
   const url = ({ path }: { readonly path: string }) => `${baseURL}${path}`;
   switch (provider) {
@@ -224,6 +226,7 @@ function createLanguageModel(
 interface PreviewOptions {
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  readonly isWhole: boolean;
   /** Headers that the user has configured. */
   readonly secretHeaders: readonly string[];
 }
@@ -235,7 +238,8 @@ interface Captured {
 }
 
 /** The request as text. The SDK creates it, and `fetch` throws instead of sending it. */
-async function previewRequest({ createModel, call, secretHeaders }: PreviewOptions): Promise<string> {
+async function previewRequest(options: PreviewOptions): Promise<string> {
+  const { createModel, call, isWhole, secretHeaders } = options;
   let captured: Captured | undefined;
   const model = createModel(async (input, init) => {
     const body: unknown = JSON.parse(String(init?.body ?? 'null'));
@@ -243,7 +247,7 @@ async function previewRequest({ createModel, call, secretHeaders }: PreviewOptio
     throw new Error('Nothing is sent for a preview.');
   });
   try {
-    await model.doStream(call);
+    await (isWhole ? model.doGenerate(call) : model.doStream(call));
   } catch (error) {
     if (captured === undefined) throw error;
   }

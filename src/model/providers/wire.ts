@@ -1,8 +1,10 @@
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ModelConfig, ProviderName } from '../config/models.ts';
+import { SIGNS, type Signs } from './endings.ts';
 
 /** The differences between the providers' protocols. */
 export interface Wire {
+  readonly signs: Signs;
   /** The key of the provider's metadata in the chat file. */
   readonly metadataKey: string;
   /** The SDK's key for it. The compatible provider would write fields under its own key into the request. */
@@ -15,8 +17,6 @@ export interface Wire {
   takesImagesInResults(model: string): boolean;
   /** Whether a reply in a request may have this image, which the model made; else it follows as one of the user. */
   takesOwnFile?(model: string, metadata: ProviderMetadata | undefined): boolean;
-  /** Whether files of the model are only in the raw chunks. */
-  readonly hasRawFiles?: boolean;
   /** The longest description of a tool that the provider accepts. Others have no limit. */
   readonly maxToolDescriptionChars?: number;
   /** Whether the SDK marks error results as errors. With `text` it does not. */
@@ -53,6 +53,7 @@ const DOCUMENTS: ReadonlySet<string> = new Set([...IMAGES, 'application/pdf']);
 const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
 
 const OPENAI: Wire = {
+  signs: SIGNS.responses,
   metadataKey: 'openai',
   optionsKey: 'openai',
   defaultBaseUrl: 'https://api.openai.com/v1',
@@ -69,6 +70,7 @@ const NEWER_GEMINI = /(^|\/)gemini-([3-9]|\d\d)/;
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     ...OPENAI,
+    signs: SIGNS.anthropic,
     metadataKey: 'anthropic',
     optionsKey: 'anthropic',
     defaultBaseUrl: 'https://api.anthropic.com/v1',
@@ -76,20 +78,21 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   openai: { ...OPENAI, maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS },
   'openai-chat': {
     ...OPENAI,
+    signs: SIGNS.chat,
     files: DOCUMENTS_AND_AUDIO,
-    hasRawFiles: true,
     takesImagesInResults: () => false,
     maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS,
   },
   'openai-compatible': {
+    signs: SIGNS.chat,
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
     files: IMAGES,
-    hasRawFiles: true,
     takesImagesInResults: () => false,
     errors: 'text',
   },
   google: {
+    signs: SIGNS.google,
     metadataKey: 'google',
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',

@@ -100,8 +100,8 @@ async function statusOf(
     return fileStatus(await find(target), context);
   } catch (error) {
     if (!(error instanceof OutsideFolders)) return notSent(messageOf(error));
-    const reason = vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.');
-    return { isSent: false, label: vscode.l10n.t('? asks first'), reason };
+    const reason = vscode.l10n.t('This file is outside the workspace. You are asked before it is sent.');
+    return { isSent: false, label: vscode.l10n.t('? asks before sending'), reason };
   }
 }
 
@@ -116,7 +116,7 @@ function fileStatus(
   const reason = file.isText ? undefined : whyNotSent(file, { name, accepts });
   if (reason !== undefined) {
     const only = t('The model gets only the name of this file: {0}.', reason);
-    return { isSent: false, label: t('✗ only named'), reason: only };
+    return { isSent: false, label: t('✗ name only'), reason: only };
   }
   const sent = file.isText
     ? t('This file is sent with the turn, as text: {0}.', size)

@@ -59,7 +59,7 @@ function readArgument(argument: unknown): Given | undefined {
   const name = (fields['command'] ?? fields['url']) ? undefined : readString(fields, 'name');
   const entry = readObject(fields, 'config');
   if ((name === undefined) !== (entry === undefined)) {
-    throw new TypeError(vscode.l10n.t('“name” and “config” belong together: give both, or none of them.'));
+    throw new TypeError(vscode.l10n.t('Pass both “name” and “config”, or neither of them.'));
   }
   if (name === undefined || entry === undefined) return foundIn(readPastedJson(argument));
   readEntry({ name, entry });

@@ -88,7 +88,7 @@ function importActions(sources: readonly ImportSource[]): readonly InputAction[]
 /** Resolves to the chosen servers as JSON. */
 async function chooseImport(sources: readonly ImportSource[], title: string): Promise<string | undefined> {
   const items = sources.map((source) => ({ label: source.app, description: source.path, source }));
-  const placeHolder = vscode.l10n.t('Import servers from which app?');
+  const placeHolder = vscode.l10n.t('Select the app with the servers to import');
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
   return chosen && chooseImported(chosen.source);
 }
@@ -115,7 +115,7 @@ async function chooseImported({ app, path }: ImportSource): Promise<string | und
     placeHolder:
       pasted.problems.length === 0
         ? vscode.l10n.t('Which servers?')
-        : plainMessage(vscode.l10n.t('Which? {0}', pasted.problems.join(' '))),
+        : plainMessage(vscode.l10n.t('Which servers? {0}', pasted.problems.join(' '))),
     canPickMany: true,
     ignoreFocusOut: true,
   });

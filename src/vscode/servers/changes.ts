@@ -39,7 +39,7 @@ export class ServerChanges {
     const place = await this.#placeOf(server);
     const config = (await this.#servers.list.all()).find(({ name }) => name === server)?.config;
     const restore = await removeServer(place, server);
-    if (!restore) throw new Error(vscode.l10n.t('{0} is not in the configuration any more.', server));
+    if (!restore) throw new Error(vscode.l10n.t('{0} is no longer in the configuration.', server));
     await client.settle();
     reporting(async () => {
       const message = plainMessage(vscode.l10n.t('Removed the server {0}.', server));

@@ -148,7 +148,7 @@ export class ServerList implements vscode.Disposable {
       return { config, secrets: [] };
     }
     if (server.problem !== undefined) throw new Error(server.problem);
-    return resolveInputs(config, (id) => this.#input(server, id, signal));
+    return resolveInputs(config, (id) => this.#input(server, id, signal), { definitions: server.inputs });
   }
 
   async fingerprint(name: string): Promise<string> {

@@ -14,7 +14,14 @@ import { audited, auditStarts } from '../consent/audited.ts';
 import { editorRequests } from '../consent/serverRequests.ts';
 import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
-import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
+import {
+  clientMetadata,
+  maxParallelCalls,
+  resultLimits,
+  showsApps,
+  timeoutMs,
+  toolSettings,
+} from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
 import { LastArguments } from '../tools/lastArguments.ts';
 import { chatTools, isEnabled } from '../tools/switches.ts';
@@ -173,6 +180,7 @@ export class EditorServers implements vscode.Disposable {
       log,
       logFor: (server) => this.logs.logFor(server),
       timeoutMs,
+      maxParallelCalls,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
       requests: editorRequests(this.audit, { modelFor, serverFingerprint, always: this.#always }),
       apps: () => (showsApps() ? this.#sink : undefined),

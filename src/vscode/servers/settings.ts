@@ -117,7 +117,7 @@ async function readEnvFile(
     return { ...located, config: read, written: { ...written, ...(fileVariables && { fileVariables }) } };
   } catch (error) {
     const problem = messageOf(error);
-    warn(`MCP server "${server.name}" cannot be started. ${problem}`);
+    warn(`MCP server “${server.name}” cannot be started. ${problem}`);
     return { ...located, problem };
   }
 }

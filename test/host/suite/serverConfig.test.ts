@@ -394,7 +394,7 @@ suite('configuration of servers', () => {
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);
     await assert.rejects(add({ name: 'a', config: {} }), /neither "command" nor "url"/);
     await assert.rejects(add({ name: 'a', config: { command: '${nope}' } }), /\$\{nope\}/);
-    await assert.rejects(add({ name: 'a' }), /belong together/);
+    await assert.rejects(add({ name: 'a' }), /both “name” and “config”/);
     await assert.rejects(add('npx "charts'), /A quote \("\) is not closed/);
     await assert.rejects(add({ mcpServers: { a: {} } }), /neither "command" nor "url"/);
     await assert.rejects(add({ theme: 'dark' }), /There is no MCP server in this JSON/);

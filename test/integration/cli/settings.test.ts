@@ -14,10 +14,13 @@ describe('filechat --settings', () => {
       file: repositoryPath('test/integration/fixtures/corpus-server.ts'),
     });
     await cli.write('s.json', JSON.stringify({ ...settings, 'results.transformer': './transformer.mjs' }));
-    checkEnd(await cli.start(['run', 'chat/a.chat.md', '--settings', 's.json']).ended, {
-      code: 1,
-      stderr: 'The disk is full.\n',
-    });
+    const run = cli.start(['run', 'chat/a.chat.md', '--settings', 's.json']);
+    const failed = checkEnd(await run.ended, { code: 1 })
+      .stderr.trimEnd()
+      .split('\n');
+    assert.equal(failed[0], 'corpus.item c3: The disk is full.');
+    assert.match(failed[1] ?? '', /^corpus\.item c8: The file a\.zip was not saved/);
+    assert.equal(failed.length, 2);
     const { text = '', ...files } = readCorpus(cli.path);
     const resultOf = (name: string) => {
       const id = CORPUS.findIndex((item) => item.name === name) + 1;

@@ -86,6 +86,16 @@ describe('a form on the terminal', () => {
     );
   });
 
+  test('a long text of the server does not push ours off the screen', async () => {
+    const { requests, shown } = person(['-']);
+    const message = `${'\n'.repeat(5_000)}a${'\n \nHost: paypal.com'.repeat(900)}`;
+    await requests.elicit?.({ kind: 'form', message, schema: { properties: {} } }, BY, signal);
+    const lines = shown.join('\n').split('\n');
+    assert.ok(lines.length < 120, `${lines.length}`);
+    assert.ok(lines.every((line) => !line.startsWith('Host:')));
+    assert.match(shown.join('\n'), /\n {2}\| … and \d+ more lines\n/);
+  });
+
   test('a dash declines', async () => {
     const { requests } = person(['Ada', '-']);
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'decline' });
@@ -230,7 +240,7 @@ describe('a question about a call', () => {
     await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
     assert.match(
       asked,
-      /^Allow the call of shop\.buy\? Its arguments:\n\{\n {2}"item": "cake"\n\}\nIt gets these files:\n {2}a\.pdf\n\[y\]es/,
+      /^Allow the call to shop\.buy\? Arguments:\n\{\n {2}"item": "cake"\n\}\nFiles that the tool gets:\n {2}a\.pdf\n\[y\]es/,
     );
   });
 

@@ -299,7 +299,7 @@ env file sets: API, GIT_TOKEN, DATABASE_URL`;
     [
       'the inputs and the environment variables',
       stdio({ args: ['${input:a}'], env: { B: '${input:b} ${input:a}' }, fromEnvironment: ['HOME'] }),
-      'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\ngets from your environment: HOME',
+      'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\nfrom your environment: HOME',
     ],
     [
       'the env file: its names, with the values of decisive variables',
@@ -344,7 +344,7 @@ env file sets: API, GIT_TOKEN, DATABASE_URL`;
       'a hidden value',
       'x',
       'x',
-      'A value that is not shown has changed: one of its env file, or of your environment.',
+      'A value that is not shown has changed, in its env file or in your environment.',
     ],
   ];
   for (const [name, was, is, expected] of changes) {

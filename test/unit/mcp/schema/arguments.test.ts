@@ -15,7 +15,7 @@ import {
   missingArguments,
   withPatterns,
 } from '../../../../src/mcp/schema/arguments.ts';
-import { exampleFor } from '../../../../src/mcp/schema/schema.ts';
+import { exampleFor } from '../../../../src/mcp/schema/example.ts';
 
 /** The question for one required argument, without the fields that all questions share. */
 function ask(schema: unknown, extra: object = {}): Record<string, unknown> {
