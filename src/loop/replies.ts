@@ -6,7 +6,6 @@ import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.t
 import { type PartialReply, partialReply } from '../chat/reply/place.ts';
 import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
-import { repairArguments } from '../mcp/callArguments/repair.ts';
 import { RunError } from '../model/failures.ts';
 import {
   countAttempt,
@@ -34,6 +33,7 @@ import { renderPart } from '../result/markdown.ts';
 import { failed, failedBy, STOPPED } from './document.ts';
 import { type MadeFileDeps, MadeFiles } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
+import { repairCall } from './repairCall.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
@@ -86,8 +86,6 @@ export async function writeReply(
     subscription.dispose();
   }
 }
-
-type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
 type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
@@ -195,7 +193,6 @@ class Reply {
   #startAttempt: (() => void) | undefined;
   #lastId = '';
   #tools: readonly ModelTool[] = [];
-  #model = '';
   hasCalls = false;
   /** Events received from the model. */
   received = 0;
@@ -221,8 +218,7 @@ class Reply {
       this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
       this.#renderer = this.#createRenderer();
       this.#tools = request.tools;
-      this.#model = model.name;
-      this.files.begin(partial?.files ?? []);
+      this.files.begin(model.name, partial?.files ?? []);
       this.#written = '';
       this.#hasWords = false;
       this.#startAttempt = undefined;
@@ -258,7 +254,7 @@ class Reply {
 
   /** The file is on disk before its link is in the document. */
   async #addFile({ file, isDraft, metadata }: MadeFileEvent, signal?: AbortSignal): Promise<void> {
-    const part = await this.files.save(file, { model: this.#model, signal });
+    const part = await this.files.save(file, signal);
     if (part) {
       this.#endRepeat();
       this.#push({ kind: 'writtenFile', markdown: renderPart(part), isDraft, metadata });
@@ -342,15 +338,6 @@ class Reply {
 function isWords(event: WrittenEvent): boolean {
   if (event.kind === 'writtenFile') return event.isDraft !== true;
   return event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
-}
-
-/** Only whole calls come here. Arguments that cannot be read stay as they are, and the model learns why. */
-function repairCall(call: CallEvent, tools: readonly ModelTool[]): CallEvent {
-  const name = toolOfName(tools, call.name);
-  const tool = name && tools.find((each) => each.tool === name);
-  const repaired = tool && repairArguments(call.argumentsText, tool.ownSchema ?? tool.inputSchema);
-  if (!repaired || repaired.repairs.length === 0) return call;
-  return { ...call, argumentsText: JSON.stringify(repaired.value), repairs: repaired.repairs };
 }
 
 const ID_LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';

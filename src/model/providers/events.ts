@@ -157,10 +157,7 @@ export class EventReader {
     const text = typeof source === 'string' ? source : encodeBase64(source);
     const metadata = this.#metadataOf(part.providerMetadata);
     const isDraft = part.type === 'reasoning-file';
-    return this.#made(
-      { ...fileOfData(text, mediaType) },
-      defined({ isDraft: isDraft || undefined, metadata }),
-    );
+    return this.#made(fileOfData(text, mediaType), defined({ isDraft: isDraft || undefined, metadata }));
   }
 
   #made(file: MadeFile, more: Partial<ModelEvent & { kind: 'file' }> = {}): readonly ModelEvent[] {
