@@ -37,10 +37,12 @@ const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
     leaveOut: (request) => ({ ...request, messages: request.messages.map(describeImages) }),
   },
   tools: {
-    isIn: ({ tools, messages }) => tools.length > 0 || messages.some(holdsCalls),
+    isIn: ({ tools, ownTools = [], messages }) =>
+      tools.length + ownTools.length > 0 || messages.some(holdsCalls),
     leaveOut: (request) => ({
       ...request,
       tools: [],
+      ownTools: [],
       messages: mergeMessages(request.messages.map(callsAsText)),
     }),
   },
