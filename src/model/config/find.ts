@@ -1,5 +1,6 @@
 import type { ChatModel } from '../../ports/models.ts';
 import { RunError } from '../failures.ts';
+import { factsOf } from './facts.ts';
 import { needsKey } from './keys.ts';
 import { fallbackModel, findModel, type ModelConfig } from './models.ts';
 
@@ -55,7 +56,7 @@ export class ModelFinder {
       throw new RunError({ kind: 'key', name: config.name, reason });
     }
     const { createSdkModel } = await import('../providers/sdkModel.ts');
-    return createSdkModel(config, { key });
+    return createSdkModel(config, { key, facts: await factsOf(config) });
   }
 
   async #openEditorModel({ name, model }: ModelConfig): Promise<ChatModel> {

@@ -68,7 +68,7 @@ export class Conversations {
       findModel: async (name) => ({
         name: name ?? '',
         provider: '',
-        accepts: (type) => models.accepts(name, type),
+        accepts: await models.acceptedBy(name),
         stream: never,
         preview: never,
       }),
