@@ -10,6 +10,8 @@ const MAX_KEPT_BYTES = 64 * 1024;
 const MAX_LOGGED_CHARS = 1024 * 1024;
 const MAX_LINE_CHARS = 2000;
 
+const ERROR_LINE = /^[\w.]*Error\b[^:]*: ./;
+
 /** Logs a stream, keeps its last bytes, and always reads to the end. */
 export class StderrTail {
   readonly #chunks: Buffer[] = [];
@@ -28,14 +30,17 @@ export class StderrTail {
     });
   }
 
-  /** The last lines that are not blank, oldest first. */
+  /** The last lines that are not blank, oldest first; or the error that ended Node, whose stack trace can be longer. */
   lastLines(count: number): string[] {
     const text = Buffer.concat(this.#chunks).toString('utf8');
     const lines = stripVTControlCharacters(text)
       .split(/[\r\n]+/)
       .map((line) => line.trim())
       .filter((line) => line !== '');
-    return lines.slice(-count).map(cutLine);
+    const isUncaught = /^Node\.js v\d/.test(lines.at(-1) ?? '');
+    const error = isUncaught ? lines.findLastIndex((line) => ERROR_LINE.test(line)) : -1;
+    const isHidden = error !== -1 && error < lines.length - count;
+    return (isHidden ? lines.slice(error, error + count) : lines.slice(-count)).map(cutLine);
   }
 
   #take(chunk: Buffer): void {

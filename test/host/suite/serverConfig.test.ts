@@ -191,7 +191,7 @@ suite('configuration of servers', () => {
         profileAssociations: { workspaces: { [inWorkspace().toString()]: 'p1' } },
       };
       writeFileSync(join(user, 'globalStorage', 'storage.json'), JSON.stringify(state));
-      assert.deepEqual((await commands())[1], 'other profile true ');
+      assert.deepEqual((await commands())[1], 'other profile true false');
       rmSync(join(profile, 'mcp.json'));
       assert.deepEqual(await commands(), ['a-b workspace false evil', 'mine user true own']);
       assert.deepEqual(opened.logged, []);

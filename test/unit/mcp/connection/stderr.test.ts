@@ -24,6 +24,15 @@ describe('the tail of stderr', () => {
     assert.deepEqual(logged, ['one', 'two', '', 'three']);
   });
 
+  test('has the error that ended Node, however long its stack trace is', async () => {
+    const stack = Array.from({ length: 20 }, (_, at) => `    at f${at} (file.js:${at}:1)\n`).join('');
+    const report = `file.js:1\n  throw err;\n  ^\n\nTypeError [ERR_X]: No bindings\n${stack}\n`;
+    const { tail } = await tailOf(['Error: an old one\n', report, '{ code: 1 }\n\nNode.js v24.1.0\n']);
+    assert.deepEqual(tail.lastLines(2), ['TypeError [ERR_X]: No bindings', 'at f0 (file.js:0:1)']);
+    const running = await tailOf([report, 'going on\n', 'and on\n']);
+    assert.deepEqual(running.tail.lastLines(2), ['going on', 'and on']);
+  });
+
   test('is bounded, whatever the size of the chunks', async () => {
     const line = `${'x'.repeat(99)}\n`;
     const small = await tailOf(Array.from({ length: 5000 }, () => line));
