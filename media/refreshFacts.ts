@@ -39,7 +39,7 @@ interface Entry {
 
 const folder = mkdtempSync(join(tmpdir(), 'filechat-facts-'));
 try {
-  // `inherit` for errors only: npm prints the name of the file.
+  // npm prints the name of the file.
   const packed = execFileSync('npm', ['pack', `${PACKAGE}@latest`, '--silent'], {
     cwd: folder,
     encoding: 'utf8',

@@ -18,8 +18,9 @@ import type { Cleanup } from '../kit/folder.ts';
 import { compareResult, type Difference } from './compare.ts';
 import { createPlace, type Place } from './place.ts';
 import { readRecordedResults } from './recorded.ts';
-import { SERVERS, type TestedServer } from './servers.ts';
+import { SERVERS } from './servers.ts';
 import { type Row, renderPage, renderTable } from './table.ts';
+import type { TestedServer } from './testedServer.ts';
 
 const INSTALL_MS = 5 * 60_000;
 const SERVER_MS = 3 * 60_000;

@@ -8,11 +8,13 @@ import { temporaryFolder } from '../../kit/folder.ts';
 import { PNG, PNG_BASE64 } from '../../kit/png.ts';
 import { compareResult } from '../../servers/compare.ts';
 
+const NAME = 'tool-image-20261116-093012-V1StGXR8-1.png';
+
 /** `npm run servers` relies on this comparison, so it must find every kind of difference. */
 describe('a recorded result and the chat', () => {
   const text = (words: string) => ({ type: 'text', text: words });
   const image = { type: 'image', data: PNG_BASE64, mimeType: 'image/png' };
-  const asset: ResultPart = { kind: 'asset', asset: { kind: 'image', number: 1, path: 'cmdassets/a.png' } };
+  const asset: ResultPart = { kind: 'asset', asset: { kind: 'image', number: 1, path: `cmdassets/${NAME}` } };
   const words = (each: string): ResultPart => ({ kind: 'text', text: each });
 
   const cases: readonly (readonly [
@@ -51,7 +53,7 @@ describe('a recorded result and the chat', () => {
     it(rule, (t) => {
       const folder = temporaryFolder(t);
       mkdirSync(join(folder, 'cmdassets'));
-      writeFileSync(join(folder, 'cmdassets', 'a.png'), PNG);
+      writeFileSync(join(folder, 'cmdassets', NAME), PNG);
       const { lost, reordered, changed } = compareResult(
         sent,
         renderToolResult({ isError: false, parts }),
