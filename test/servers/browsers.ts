@@ -122,6 +122,7 @@ export const BROWSERS: readonly TestedServer[] = [
   {
     name: 'mcp-echarts',
     version: '0.7.1',
+    // The process ends after an error in a heat map.
     calls: () => [
       ['generate_echarts', { echartsOption: PIE, outputType: 'png' }],
       ['generate_echarts', { echartsOption: PIE, outputType: 'svg' }],
@@ -142,7 +143,8 @@ export const BROWSERS: readonly TestedServer[] = [
       chart('gauge', [{ name: 'A', value: 3 }]),
       chart('treemap', [{ name: 'A', value: 3 }]),
       chart('sunburst', [{ name: 'A', value: 3 }]),
-      chart('heatmap', [{ x: 'A', y: 'B', value: 3 }]),
+      chart('candlestick', [{ date: '2026-01-01', open: 1, high: 3, low: 1, close: 2 }]),
+      chart('boxplot', DATA),
       chart('tree', { name: 'A', children: [{ name: 'B' }] }),
       chart('graph', { nodes: [{ id: 'a', name: 'A' }], edges: [] }),
       chart('parallel', [{ name: 'A', values: [1, 2] }], { dimensions: ['x', 'y'] }),

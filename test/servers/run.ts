@@ -1,7 +1,8 @@
 /**
  * Calls the tools of real servers from npm (`npm run servers -- WORD…`): installs each at a fixed version, starts it
  * behind a proxy that records the raw answers, and compares them with what the client writes into a chat. With
- * `--write`, the table goes to docs/tested-servers.md; with `--tools`, the tools are only listed, and with `--verbose`, error results are printed.
+ * `--write`, the table goes to docs/tested-servers.md; with `--tools`, the tools are only listed; with `--verbose`, error
+ * results are printed.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +44,8 @@ try {
     for (const each of row.differences) console.error(`  ${each}`);
   }
   console.log(renderTable(rows));
-  if (process.argv.includes('--write'))
+  // Words choose some of the servers, and the page has all of them.
+  if (process.argv.includes('--write') && words.length === 0)
     writeFileSync(join(import.meta.dirname, '../../docs/tested-servers.md'), renderPage(rows));
   process.exitCode = rows.some(({ differences }) => differences.length > 0) ? 1 : 0;
 } finally {
@@ -141,6 +143,7 @@ async function callTools(server: TestedServer, { serving, record, place }: Sessi
     reordered: count('reordered'),
     changed: count('changed'),
     note: [
+      ...(server.note === undefined ? [] : [server.note]),
       ...(errors.size > 0 ? [`error results: ${[...errors].join(', ')}`] : []),
       ...failed.map((each) => `failed: ${each}`),
     ].join('; '),

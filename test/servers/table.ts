@@ -28,10 +28,10 @@ export function renderTable(rows: readonly Row[]): string {
 export function renderPage(rows: readonly Row[]): string {
   return `# Tested servers
 
-\`npm run servers\` installs these servers from npm at fixed versions, starts them behind a proxy that records the raw answers, calls their tools, and compares each answer with the turn and the files that Filechat writes: every block in its place, every text and every byte the same. Only the colors of a terminal are left out, line ends become \`\\n\`, JSON is laid out, and a text that is a data URL becomes a file. Tools that need the internet are not called.
+\`npm run servers\` installs these servers from npm at fixed versions, starts them behind a proxy that records the raw answers, calls their tools, and compares each answer with the turn and the files that Filechat writes: every block in its place, every text and every byte the same. Only the colors of a terminal are left out, line ends become \`\\n\`, JSON is laid out, and a text that is a data URL becomes a file. Some calls are wrong on purpose, because their error results are compared too. Tools that need the internet are not called.
 
 ${renderTable(rows)}
 
-Run it for some servers with \`npm run servers -- WORD\`, and with \`--write\` to update this page. The servers and the arguments of their tools are in \`test/servers/servers.ts\`.
+\`npm run servers -- WORD\` tests some of the servers, and \`npm run servers -- --write\` updates this page. The servers and the arguments of their tools are in \`test/servers/servers.ts\`.
 `;
 }

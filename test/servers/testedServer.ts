@@ -9,6 +9,7 @@ export interface TestedServer {
   readonly env?: (place: Place) => Readonly<Record<string, string>>;
   /** Only tools that need nothing beyond loopback. */
   readonly calls: (place: Place) => readonly Call[];
+  readonly note?: string;
 }
 
 export type Call = readonly [tool: string, args?: Arguments];
