@@ -1,7 +1,6 @@
 import { defined } from '../../base/json.ts';
 import type { ListPrice } from '../../ports/models.ts';
-import { hostOf } from '../providers/endpoint.ts';
-import { isSdkProvider } from '../providers/wire.ts';
+import { baseUrlOf, isSdkProvider } from '../providers/wire.ts';
 import { ABILITIES, type Ability, type ModelConfig } from './models.ts';
 
 /** What is known about a model. Unknown fields are absent, never guessed. */
@@ -53,9 +52,8 @@ const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
 
 /** By host, because the same model has another price elsewhere, and on this machine can be another one. */
 function storedFacts(hosts: Hosts, config: Omit<ModelConfig, 'name'>): ModelFacts {
-  const host = isSdkProvider(config.provider) ? hostOf(config) : '';
   // A map, so that nothing comes from a prototype.
-  const models = new Map(Object.entries(hosts[host] ?? {}));
+  const models = new Map(Object.entries(hosts[hostOf(config)] ?? {}));
   const id = config.model.replace(/^models\//, '');
   const found = models.get(id) ?? models.get(id.replace(DATE, ''));
   if (!found) return { abilities: {} };
@@ -64,6 +62,10 @@ function storedFacts(hosts: Hosts, config: Omit<ModelConfig, 'name'>): ModelFact
     ...defined({ contextTokens: context, price }),
     abilities: { images, reasoning, tools: true },
   };
+}
+
+function hostOf(config: Parameters<typeof baseUrlOf>[0]): string {
+  return isSdkProvider(config.provider) ? new URL(baseUrlOf(config)).host : '';
 }
 
 /** The ability that a model needs for files of a type. */
