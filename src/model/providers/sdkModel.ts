@@ -13,6 +13,7 @@ import type {
 import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
+import { isRefused, type ModelFacts } from '../config/facts.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
@@ -24,6 +25,7 @@ import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
 interface SdkModelOptions {
   readonly key?: string | undefined;
+  readonly facts?: ModelFacts | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -37,8 +39,9 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
   return {
     name: config.name,
     provider: config.provider,
-    accepts: (mimeType) => wire.files.has(mimeType),
+    accepts: (mimeType) => wire.files.has(mimeType) && !(options.facts && isRefused(mimeType, options.facts)),
     maxToolDescriptionChars: wire.maxToolDescriptionChars,
+    price: options.facts?.price,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({
