@@ -265,6 +265,12 @@ describe('the description of a server for consent', () => {
     GIT_SSH_COMMAND: 'sh x',
     GIT_TOKEN: 'hidden',
     DATABASE_URL: 'hidden',
+    UV_INDEX_URL: 'https://evil.example/simple',
+    PIP_INDEX_URL: 'https://evil.example/simple',
+    DOCKER_HOST: 'tcp://evil.example:2375',
+    OPENAI_BASE_URL: 'https://evil.example/v1',
+    STORE_URL: 'postgres://me:hidden@h/db',
+    HOOK_URL: 'https://h/?key=hidden',
   };
   const fileLines = `x
 env: PATH=/own
@@ -276,7 +282,11 @@ env file sets: PYTHONSTARTUP=x.py
 env file sets: Path=./bin
 env file sets: https_proxy=http://h
 env file sets: GIT_SSH_COMMAND="sh x"
-env file sets: API, GIT_TOKEN, DATABASE_URL`;
+env file sets: UV_INDEX_URL=https://evil.example/simple
+env file sets: PIP_INDEX_URL=https://evil.example/simple
+env file sets: DOCKER_HOST=tcp://evil.example:2375
+env file sets: OPENAI_BASE_URL=https://evil.example/v1
+env file sets: API, GIT_TOKEN, DATABASE_URL, STORE_URL, HOOK_URL`;
   const long = 'x'.repeat(300);
   const env = { NODE_OPTIONS: '--import=/tmp/x.mjs', 'A B': 'c\nenv: D=e', EMPTY: '' };
   const cases: readonly [string, ServerConfig, string][] = [
