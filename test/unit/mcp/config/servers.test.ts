@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { describeChange, describeServer, fingerprintServer } from '../../../../src/mcp/config/fingerprint.ts';
 import { readServers, readServersFile } from '../../../../src/mcp/config/servers.ts';
-import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
+import { type ServerConfig, startedIn } from '../../../../src/mcp/config/types.ts';
 
 const CONTEXT = {
   workspaceFolder: '/ws',
@@ -406,3 +407,15 @@ describe('the fingerprint', () => {
     assert.equal(a?.[1], b?.[1]);
   });
 });
+
+test('a program of a workspace starts in its folder, and a permission is for that folder', () => {
+  const started = (folder: string, cwd?: string) =>
+    startedIn(folder, stdio(cwd === undefined ? {} : { cwd }));
+  assert.equal(fieldOf(started('/a')), '/a');
+  assert.equal(fieldOf(started('/a', 'sub')), join('/a', 'sub'));
+  assert.equal(fieldOf(started('/a', '/else')), '/else');
+  assert.equal(fieldOf(started('/a', '${userHome}/x')), '${userHome}/x');
+  assert.notEqual(fingerprintServer(started('/a', 'sub')), fingerprintServer(started('/b', 'sub')));
+});
+
+const fieldOf = (config: ServerConfig) => (config.kind === 'stdio' ? config.cwd : undefined);
