@@ -244,7 +244,10 @@ function newAnswers(before: readonly string[], after: readonly string[]): readon
   });
 }
 
-function describeProgress({ message, done, total }: ToolProgress): string {
+const MAX_PROGRESS_CHARS = 300;
+
+export function describeProgress({ message, done, total }: ToolProgress): string {
   const share = done === undefined ? '' : total === undefined ? ` (${done})` : ` (${done} of ${total})`;
-  return `${message ?? 'working'}${share}`;
+  // One line, so that a server cannot write lines that look like ours.
+  return `${message?.replace(/\s+/g, ' ').trim().slice(0, MAX_PROGRESS_CHARS) ?? 'working'}${share}`;
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { defined, field, isObject, parseConfig } from '../../base/json.ts';
 import type { ModelPrice, Reasoning } from '../../ports/models.ts';
 import { REQUEST_PATH } from './addresses.ts';
 import { namedEndpoint } from './presets.ts';
@@ -69,7 +69,7 @@ export function readModels(raw: unknown): ModelsRead {
 export function readModelsFile(text: string): ModelsRead {
   let json: unknown;
   try {
-    json = parseJsonWithComments(text);
+    json = parseConfig(text);
   } catch (error) {
     return unreadable(`The models file is not JSON: ${messageOf(error)}.`);
   }

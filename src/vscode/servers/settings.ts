@@ -8,7 +8,7 @@ import { withEnvFile } from '../../mcp/config/envFile.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
 import { withServerNames } from '../../mcp/config/profile.ts';
 import { readServers, readServersFile } from '../../mcp/config/servers.ts';
-import type { ServerConfig } from '../../mcp/config/types.ts';
+import { type ServerConfig, startedIn } from '../../mcp/config/types.ts';
 import { userServers, usesEditorServers } from '../settings.ts';
 
 export interface ConfiguredServer {
@@ -192,9 +192,4 @@ async function readIfThere(file: vscode.Uri, warn: Reading['warn']): Promise<str
 
 function isMissing(error: unknown): boolean {
   return error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
-}
-
-/** Like VS Code's own MCP client, starts programs of a workspace in its folder. */
-function startedIn(cwd: string, config: ServerConfig): ServerConfig {
-  return config.kind === 'stdio' && config.cwd === undefined ? { ...config, cwd } : config;
 }
