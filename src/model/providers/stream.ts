@@ -95,7 +95,13 @@ async function openStream(
     if (!(error instanceof WholeReply)) throw error;
     const headers = { 'content-type': 'application/json' };
     const model = createModel(async () => new Response(error.json, { headers }));
-    return ReadableStream.from(toParts(await model.doGenerate(call)));
+    const parts = toParts(await model.doGenerate(call));
+    return new ReadableStream({
+      start: (controller) => {
+        for (const part of parts) controller.enqueue(part);
+        controller.close();
+      },
+    });
   }
 }
 
