@@ -28,6 +28,7 @@ export const SETTINGS = {
   nameChats: { type: 'boolean', default: true },
   disabledTools: { type: 'array', default: [] },
   editorTools: { type: 'array', default: [] },
+  editorServers: { type: 'boolean', default: false },
   builtInTools: { type: 'boolean', default: true },
   apps: { type: 'boolean', default: true },
   auditLog: { type: 'boolean', default: false },

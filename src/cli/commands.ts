@@ -18,7 +18,7 @@ import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
 import type { McpClient } from '../mcpClient.ts';
-import { describeUsage } from '../model/config/prices.ts';
+import { costOf, describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
@@ -182,7 +182,8 @@ async function createListener(
         `Large files from ${source}: ${files}. To refuse files of this size, lower the setting filechat.results.maxAssetBytes.`,
       ),
     onReply: (progress) => reportReply(progress, context),
-    onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
+    onUsage: (model, usage) =>
+      context.err(`${model.name}: ${describeUsage(usage, costOf(usage, model.price))}`),
   });
 }
 
@@ -244,7 +245,10 @@ function newAnswers(before: readonly string[], after: readonly string[]): readon
   });
 }
 
-function describeProgress({ message, done, total }: ToolProgress): string {
+const MAX_PROGRESS_CHARS = 300;
+
+export function describeProgress({ message, done, total }: ToolProgress): string {
   const share = done === undefined ? '' : total === undefined ? ` (${done})` : ` (${done} of ${total})`;
-  return `${message ?? 'working'}${share}`;
+  // One line, so that a server cannot write lines that look like ours.
+  return `${message?.replace(/\s+/g, ' ').trim().slice(0, MAX_PROGRESS_CHARS) ?? 'working'}${share}`;
 }

@@ -4,6 +4,7 @@ import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
+import { PendingRequestLimit } from '../mcp/requests/requestLimit.ts';
 import { type ArgumentQuestion, checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../mcp/schema/arguments.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
@@ -28,7 +29,8 @@ interface TerminalRequestsOptions {
 export function terminalRequests(options: TerminalRequestsOptions): ServerRequests {
   const { approve, modelFor, roots, err, ask } = options;
   const terminal = ask && new Terminal(err, ask);
-  const sample: ServerRequests['sample'] = async (request, { server, chats }, signal) => {
+  const limit = new PendingRequestLimit();
+  const sample: NonNullable<ServerRequests['sample']> = async (request, { server, chats }, signal) => {
     if (!modelFor) throw new Error(DECLINED);
     const model = await modelFor(chats[0]);
     if (approve === 'auto') return answerSampling(request, model, signal);
@@ -45,12 +47,19 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
   return {
     ...(terminal
       ? {
-          elicit: (request, { server }, signal) => terminal.elicit(request, server, signal),
+          elicit: (request, { server }, signal) =>
+            limit.run(
+              server,
+              () => terminal.elicit(request, server, signal),
+              ({ action }) => action !== 'accept',
+            ),
           // The user has confirmed the visit with Enter.
           visited: async () => true,
         }
       : {}),
-    ...(modelFor && (terminal || approve === 'auto') ? { sample } : {}),
+    ...(modelFor && (terminal || approve === 'auto')
+      ? { sample: (request, by, signal) => limit.run(by.server, () => sample(request, by, signal)) }
+      : {}),
     roots: async () => roots,
   };
 }

@@ -1,4 +1,4 @@
-/** Models, requests and events. */
+/** Models, requests, events and prices. */
 import type { Failure } from './failures.ts';
 import type { AssetKind } from './results.ts';
 import type { Approval, ToolName } from './tools.ts';
@@ -13,10 +13,31 @@ export interface ChatModel {
   readonly maxToolDescriptionChars?: number | undefined;
   /** Whether the provider runs such a tool itself. */
   hasOwnTool?(tool: OwnTool): boolean;
+  /** Undefined if it is unknown. */
+  readonly price?: ListPrice | undefined;
   /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** The request as readable text, without keys and base64. Sends nothing. */
   preview(request: ModelRequest): Promise<string>;
+}
+
+/** In US dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+  readonly cacheWrite?: number;
+}
+
+/** A list price, which can be higher for long requests. */
+export interface ListPrice extends ModelPrice {
+  /** In ascending order. */
+  readonly tiers?: readonly PriceTier[];
+}
+
+interface PriceTier extends ModelPrice {
+  /** The price of requests with more input tokens. */
+  readonly above: number;
 }
 
 export interface ModelRequest {

@@ -318,7 +318,7 @@ export class App {
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {
     this.modelCommands.calibrate(used, request);
-    const dollars = costOf(used, this.#models.priceOf(model.name));
+    const dollars = costOf(used, model.price);
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 

@@ -247,3 +247,11 @@ describe('the package', () => {
     assert.deepEqual(manifest.extensionKind, ['workspace']);
   });
 });
+
+it('a workspace can change only whether chats are saved and named', () => {
+  const scopes = Object.entries(readSettingSchemas()).map(([name, { scope }]) => [name, scope] as const);
+  assert.deepEqual(
+    scopes.filter(([, scope]) => scope !== 'application').map(([name]) => name.replace('filechat.', '')),
+    ['autoSave', 'nameChats'],
+  );
+});

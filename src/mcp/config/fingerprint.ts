@@ -42,26 +42,33 @@ export function fingerprintServer(config: ServerConfig): string {
 function describeProgram(config: StdioServer, isSecret: IsSecret): string[] {
   const { command, args, cwd, env, envFile, fileVariables = {} } = config;
   const found = Object.entries(fileVariables);
-  const isShown = (name: string) => DECISIVE.test(name) && !looksSecret(name);
+  const isShown = ([name, value]: readonly [string, string]) =>
+    (DECISIVE.test(name) || (ADDRESS.test(name) && isPlainAddress(value))) && !looksSecret(name);
   return [
     [command, ...args].map(quoted).join(' '),
     ...listed('in', cwd === undefined ? [] : [cwd]),
     ...assigned('env:', Object.entries(env), isSecret),
     ...listed('env file:', envFile === undefined ? [] : [envFile]),
-    ...assigned(
-      'env file sets:',
-      found.filter(([name]) => isShown(name)),
-    ),
+    ...assigned('env file sets:', found.filter(isShown)),
     ...listed(
       'env file sets:',
-      found.map(([name]) => name).filter((name) => !isShown(name)),
+      found.filter((each) => !isShown(each)).map(([name]) => name),
     ),
   ];
 }
 
 /** Variables that load code into a program, choose the program, or redirect its connections. */
 const DECISIVE =
-  /^(?:NODE_|ELECTRON_|LD_|DYLD_|PYTHON|RUBY|PERL|DOTNET_|GIT_|NPM_CONFIG_|BASH_|SSL_|ENV$|SHELL$|COMSPEC$)|PATH$|_PROXY$|OPTIONS$|OPTS?$/i;
+  /^(?:NODE_|ELECTRON_|LD_|DYLD_|PYTHON|RUBY|PERL|DOTNET_|GIT_|NPM_CONFIG_|PIP_|UV_|CARGO_|DENO_|BUN_|DOCKER_|CONTAINER_|KUBE|BASH_|SSL_|ENV$|SHELL$|COMSPEC$|EDITOR$|PAGER$|HOME$)|PATH$|_PROXY$|OPTIONS$|OPTS?$/i;
+
+/** Variables that choose where a program connects to, such as OPENAI_BASE_URL. */
+const ADDRESS = /_(?:URL|URI|HOST|ENDPOINT|BASE|REGISTRY|INDEX|MIRROR)$/i;
+
+/** An address without a user name, a password or a query, which may be secrets. */
+function isPlainAddress(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url?.username === '' && url.password === '' && url.search === '';
+}
 
 function describeAddress({ url, headers, oauth = {} }: RemoteServer, isSecret: IsSecret): string[] {
   const { clientId, clientSecret, clientMetadataUrl, scopes = [] } = oauth;

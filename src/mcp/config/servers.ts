@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
-import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { field, isObject, parseConfig } from '../../base/json.ts';
 import { type InputDefinition, readInputs } from './inputs.ts';
 import {
   checkConfig,
@@ -52,7 +52,7 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
 export function readServersFile(text: string, expansion: Expansion): Required<ServersRead> {
   let json: unknown;
   try {
-    json = parseJsonWithComments(text);
+    json = parseConfig(text);
   } catch (error) {
     return unreadable(`The MCP servers file is not JSON: ${(error as Error).message}.`);
   }

@@ -1,3 +1,5 @@
+import { isAbsolute, join } from 'node:path';
+
 interface AnyServer {
   /** Names of the environment variables whose values were expanded into the configuration. */
   readonly fromEnvironment?: readonly string[];
@@ -121,4 +123,15 @@ export function checkHeader(name: string, text: string): void {
   } catch {
     throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
   }
+}
+
+/**
+ * Like VS Code's own MCP client, starts programs of a workspace in its folder. A relative folder is below it, so that a
+ * permission for one workspace is not one for the folder of the same name in another.
+ */
+export function startedIn(folder: string, config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio') return config;
+  const { cwd = folder } = config;
+  const isRelative = !isAbsolute(cwd) && !/^(?:\$\{|~)/.test(cwd);
+  return { ...config, cwd: isRelative ? join(folder, cwd) : cwd };
 }

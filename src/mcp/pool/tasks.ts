@@ -121,7 +121,8 @@ class Task {
       // Cancel unfinished tasks; no client is waiting. A failure has no consequence.
       if (!hasEnded) this.#request('tasks/cancel', this.#params, {}).catch(() => {});
       this.#context.signal?.throwIfAborted();
-      throw error;
+      // Without its cause, which could be a reason to send the call again: the server has already accepted it.
+      throw new Error((error as Error).message);
     }
   }
 
@@ -133,9 +134,7 @@ class Task {
       return await this.#request('tasks/result', this.#params, { signal, onProgress, patient });
     } catch (error) {
       if (status !== 'failed' && status !== 'cancelled') throw error;
-      throw new Error(`${ENDINGS[status]}: ${message ?? oneLine((error as Error).message)}`, {
-        cause: error,
-      });
+      throw new Error(`${ENDINGS[status]}: ${message ?? oneLine((error as Error).message)}`);
     }
   }
 

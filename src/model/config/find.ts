@@ -1,5 +1,6 @@
 import type { ChatModel } from '../../ports/models.ts';
 import { RunError } from '../failures.ts';
+import { factsOf } from './facts.ts';
 import { needsKey } from './keys.ts';
 import type { ModelLimits } from './limits.ts';
 import { fallbackModel, findModel, type ModelConfig } from './models.ts';
@@ -61,7 +62,7 @@ export class ModelFinder {
       throw new RunError({ kind: 'key', name: config.name, reason });
     }
     const { createSdkModel } = await import('../providers/sdkModel.ts');
-    return this.#limit(createSdkModel(config, { key }), config);
+    return this.#limit(createSdkModel(config, { key, facts: await factsOf(config) }), config);
   }
 
   async #limit(model: ChatModel, config: ModelConfig): Promise<ChatModel> {

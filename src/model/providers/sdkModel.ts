@@ -20,6 +20,7 @@ import type {
   OwnFilePart,
   Reasoning,
 } from '../../ports/models.ts';
+import { isRefused, type ModelFacts } from '../config/facts.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
@@ -34,6 +35,7 @@ import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
 interface SdkModelOptions {
   readonly key?: string | undefined;
+  readonly facts?: ModelFacts | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -47,9 +49,10 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
   return {
     name: config.name,
     provider: config.provider,
-    accepts: (mimeType) => wire.files.has(mimeType),
+    accepts: (mimeType) => wire.files.has(mimeType) && !(options.facts && isRefused(mimeType, options.facts)),
     maxToolDescriptionChars: wire.maxToolDescriptionChars,
     hasOwnTool: (tool) => hasOwnTool(config, tool),
+    price: options.facts?.price,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({

@@ -52,8 +52,7 @@ export class StreamEnd {
   push(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
-    const first = this.#text.trimStart();
-    this.kind ??= BODIES.find((body) => body.first.test(first))?.kind;
+    this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
     const lines = text.split(/[\r\n]+/);
     const rest = lines.pop() ?? '';
     for (const line of lines) {

@@ -27,20 +27,28 @@ const CANCEL_REQUEST = vscode.l10n.t('Cancel Request');
 export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
   const limit = new PendingRequestLimit();
   const forms = new Queues();
-  const handle = <T>({ by, signal, ...entry }: Handled, work: (note: Note) => Promise<T>) =>
+  const handle = <T>(
+    { by, signal, ...entry }: Handled,
+    work: (note: Note) => Promise<T>,
+    isRefusal?: (result: T) => boolean,
+  ) =>
     audited(
       audit,
       { ...entry, server: by.server, chat: by.chats[0] },
-      (note) => limit.run(by.server, () => work(note)),
+      (note) => limit.run(by.server, () => work(note), isRefusal),
       signal,
     );
   return {
     elicit: (request, by, signal) =>
-      handle({ kind: 'elicitation', name: request.kind, by, signal }, async (note) => {
-        const answer = await askElicitation(request, { by, signal, forms });
-        note(FORM_OUTCOMES[answer.action]);
-        return answer;
-      }),
+      handle(
+        { kind: 'elicitation', name: request.kind, by, signal },
+        async (note) => {
+          const answer = await askElicitation(request, { by, signal, forms });
+          note(FORM_OUTCOMES[answer.action]);
+          return answer;
+        },
+        ({ action }) => action !== 'accept' && !signal.aborted,
+      ),
     visited: (_request, by, signal) => askWhetherDone(by, signal),
     sample: (request, by, signal) =>
       handle({ kind: 'sampling', by, signal }, (note) => askSampling(request, by, { ...deps, note }, signal)),

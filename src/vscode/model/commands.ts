@@ -165,8 +165,12 @@ export class ModelCommands implements vscode.Disposable {
   async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
     const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
     const name = settingsOf(document).model;
-    const price = this.#models.priceOf(name);
-    return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
+    const facts = await this.#models.factsOf(name);
+    return {
+      tokens,
+      model: this.#models.configOf(name)?.name,
+      dollars: costOf({ input: tokens }, facts?.price),
+    };
   }
 
   /** Very long chats get a rough estimate, because this runs after every pause in typing. */

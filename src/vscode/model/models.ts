@@ -1,17 +1,11 @@
 import * as vscode from 'vscode';
 import { setFrontMatter } from '../../chat/format/settings.ts';
+import { factsOf, isRefused, type ModelFacts } from '../../model/config/facts.ts';
 import { ModelFinder } from '../../model/config/find.ts';
 import { needsKey } from '../../model/config/keys.ts';
 import type { ModelLimits } from '../../model/config/limits.ts';
-import {
-  fallbackModel,
-  findModel,
-  type ModelConfig,
-  type ModelPrice,
-  readModels,
-} from '../../model/config/models.ts';
+import { fallbackModel, findModel, type ModelConfig, readModels } from '../../model/config/models.ts';
 import { PRESETS, presetEndpoint } from '../../model/config/presets.ts';
-import { priceOf } from '../../model/config/prices.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
 import { isImage } from '../../model/request/features.ts';
 import type { Log } from '../../ports/document.ts';
@@ -139,17 +133,20 @@ export class EditorModels {
     return typeof found === 'object' ? found : undefined;
   }
 
-  /** Whether a model accepts files of a type, as far as that is known without requests. */
-  accepts(name: string | undefined, mimeType: string): boolean {
+  /** Which types of files a model accepts, as far as that is known without requests. */
+  async acceptedBy(name: string | undefined): Promise<(mimeType: string) => boolean> {
     const config = this.configOf(name);
-    if (!config) return true;
-    if (isImage({ mimeType }) && this.limits.of(config).known().has('images')) return false;
-    return !isSdkProvider(config.provider) || wireOf(config).files.has(mimeType);
+    if (!config) return () => true;
+    const facts = await factsOf(config);
+    const refusesImages = this.limits.of(config).known().has('images');
+    const isSent = (mimeType: string) =>
+      !isSdkProvider(config.provider) || (wireOf(config).files.has(mimeType) && !isRefused(mimeType, facts));
+    return (mimeType) => !(refusesImages && isImage({ mimeType })) && isSent(mimeType);
   }
 
-  priceOf(name: string | undefined): ModelPrice | undefined {
+  async factsOf(name: string | undefined): Promise<ModelFacts | undefined> {
     const config = this.configOf(name);
-    return config && priceOf(config);
+    return config && factsOf(config);
   }
 }
 

@@ -97,7 +97,7 @@ async function statusOf(
 ): Promise<LinkStatus> {
   if (target === undefined) return notSent(vscode.l10n.t('nothing is loaded from the internet'));
   try {
-    return fileStatus(await find(target), context);
+    return await fileStatus(await find(target), context);
   } catch (error) {
     if (!(error instanceof OutsideFolders)) return notSent(messageOf(error));
     const reason = vscode.l10n.t('This file is outside the workspace. You are asked before it is sent.');
@@ -105,14 +105,14 @@ async function statusOf(
   }
 }
 
-function fileStatus(
+async function fileStatus(
   file: AttachedFile,
   { models, model }: { readonly models: EditorModels; readonly model: string | undefined },
-): LinkStatus {
+): Promise<LinkStatus> {
   const { t } = vscode.l10n;
   const size = describeSize(file.size);
   const name = models.configOf(model)?.name ?? t('the model');
-  const accepts = (type: string) => models.accepts(model, type);
+  const accepts = await models.acceptedBy(model);
   const reason = file.isText ? undefined : whyNotSent(file, { name, accepts });
   if (reason !== undefined) {
     const only = t('The model gets only the name of this file: {0}.', reason);

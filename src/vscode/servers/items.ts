@@ -13,7 +13,7 @@ import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
   readonly server: string;
-  readonly source: 'user' | 'workspace' | 'sample';
+  readonly source: 'user' | 'profile' | 'workspace' | 'sample';
   /** Connected over HTTP, possibly with a sign-in. */
   readonly isRemote: boolean;
   /** `unasked`: a workspace server without the user's permission. */
@@ -79,6 +79,7 @@ function lookOf(kind: ServerRow['state']['kind']): Look {
 function sourceLabel(source: ServerRow['source']): string {
   return {
     user: t('From your settings.'),
+    profile: t('From mcp.json of your VS Code profile.'),
     workspace: t('From .vscode/mcp.json of this workspace.'),
     sample: t('Included with Filechat for the tour. Your own servers replace it.'),
   }[source];
@@ -91,8 +92,8 @@ export function serverItem({ server, source, state, isRemote }: ServerRow): Item
     description: plainMessage([label, ...shortDetails(server, state)].join(' · ')),
     tooltip: uniqueLines(`${server}: ${label}`, ...fullDetails(state), sourceLabel(source)),
     icon,
-    // The sample server is not configured anywhere, so it cannot be edited or removed.
-    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}${source === 'sample' ? '.sample' : ''}`,
+    // The sample server is not configured anywhere, so it cannot be edited or removed. Servers of VS Code are removed there.
+    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}${/sample|profile/.test(source) ? `.${source}` : ''}`,
   };
 }
 

@@ -52,9 +52,9 @@ async function isReady(chat: vscode.Uri): Promise<boolean> {
   return (await vscode.window.showInformationMessage(message, REVIEW)) === REVIEW;
 }
 
-/** Masks secrets in user settings; a workspace file contains none of the user's secrets. */
+/** Masks secrets in the user's own configuration; a workspace file contains none of the user's secrets. */
 export function describe({ written, source }: ConfiguredServer): string {
-  return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
+  return source === 'workspace' ? describeServer(written) : describeServer(written, looksSecret);
 }
 
 function questionAbout(asked: readonly AskedServer[]): string {
@@ -72,7 +72,7 @@ function headlineOf({ server, was }: AskedServer): string {
       name,
     );
   }
-  if (source === 'user') {
+  if (source !== 'workspace') {
     return was === undefined
       ? vscode.l10n.t('Your MCP server “{0}” takes its variables from a file of this workspace.', name)
       : vscode.l10n.t(
@@ -109,7 +109,7 @@ const RULE = '─'.repeat(12);
 /** One of several servers. New ones need only their name. */
 function titleOf(asked: AskedServer): string {
   const { name, config, source } = asked.server;
-  if (asked.was !== undefined || source === 'user') return headlineOf(asked);
+  if (asked.was !== undefined || source !== 'workspace') return headlineOf(asked);
   return config.kind === 'stdio'
     ? vscode.l10n.t('Start “{0}”:', name)
     : vscode.l10n.t('Connect to “{0}”:', name);

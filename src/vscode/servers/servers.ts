@@ -72,7 +72,13 @@ export class EditorServers implements vscode.Disposable {
     const { globalState, workspaceState, globalStorageUri, secrets, extensionUri } = context;
     const samplePath = vscode.Uri.joinPath(extensionUri, 'dist', 'sample-server.js').fsPath;
     this.inputs = new ServerInputs(secrets);
-    this.list = new ServerList({ memory: globalState, log, samplePath, inputs: this.inputs });
+    this.list = new ServerList({
+      memory: globalState,
+      log,
+      samplePath,
+      inputs: this.inputs,
+      globalStorage: globalStorageUri,
+    });
     this.audit = new AuditLog({ folder: globalStorageUri });
     this.lastArguments = new LastArguments(workspaceState, (server) => this.list.fingerprint(server));
     this.#signIn = new SignInBrowser(context.extension.id);

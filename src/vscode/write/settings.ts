@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
-import { wellKnownModels } from '../../model/config/prices.ts';
+import { wellKnownModels } from '../../model/config/facts.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -114,13 +114,13 @@ async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<
   }
 }
 
-function modelValues(models: ItemDeps['models']): readonly SettingValue[] {
+async function modelValues(models: ItemDeps['models']): Promise<readonly SettingValue[]> {
   const configured = models.configured();
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
   }));
-  const others = wellKnownModels().filter((name) => !configured.has(name));
+  const others = (await wellKnownModels()).filter((name) => !configured.has(name));
   const tour = { value: 'tour', about: t('Needs no key: shows what a chat can do') };
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }

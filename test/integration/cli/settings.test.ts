@@ -99,6 +99,34 @@ describe('filechat --settings', () => {
   });
 });
 
+describe('what the settings say about a model', () => {
+  it('decides whether it gets images, and what a reply costs', async (t) => {
+    const cli = await createCliFolder(t);
+    const usage = { prompt_tokens: 1000, completion_tokens: 10 };
+    const { asked, url } = await startWireServer(t, (each) =>
+      sendAll(each, words('Done.'), `data: ${JSON.stringify({ choices: [], usage })}\n\n`, end()),
+    );
+    const model = { provider: 'openai-chat', model: 'm', baseUrl: url, price: { input: 2, output: 100 } };
+    const models = { text: { ...model, abilities: ['tools'] }, unknown: model };
+    await cli.write('s.json', JSON.stringify({ models }));
+    const call = ['call', 'sample.photo', '--chat', 'a.chat.md', '--servers', MCP_JSON];
+    checkEnd(await cli.run(...call), { code: 0 });
+    const asCalled = `${await cli.read('a.chat.md')}What is it?\n`;
+    for (const name of ['text', 'unknown']) {
+      await cli.write('a.chat.md', asCalled);
+      const { stderr } = checkEnd(
+        await cli.run('run', 'a.chat.md', '--settings', 's.json', '--model', name),
+        { code: 0 },
+      );
+      assert.match(stderr, new RegExp(`^${name}: 1.0k in, 10 out, \\$0.0030$`, 'm'));
+    }
+    assert.deepEqual(
+      asked.map(({ body }) => body.includes('image_url')),
+      [false, true],
+    );
+  });
+});
+
 describe('options beside --settings', () => {
   it('--timeout wins over the file', async (t) => {
     const cli = await createCliFolder(t);

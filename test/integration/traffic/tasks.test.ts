@@ -154,6 +154,24 @@ describe('a server of 2026-07-28 that continues a call as a task', () => {
     assert.deepEqual(await cancelled.promise, ['t1', 't1']);
   });
 
+  test('and then refuses the headers of a poll is not sent the call again', async (t) => {
+    const { config, methods } = await serveSite(
+      t,
+      site({
+        'tasks/get': (_params, { id, response }) => {
+          const error = { code: -32020, message: 'The headers do not match.' };
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+          return 'taken';
+        },
+        'tasks/cancel': () => ({}),
+      }),
+    );
+    const { call } = serve(t, { web: config });
+    await assert.rejects(call('web.slow'), /The headers do not match/);
+    assert.equal(methods().filter((method) => method === 'tools/call').length, 1);
+  });
+
   test('that fails says why', async (t) => {
     const error = { code: -32603, message: 'The disk is full.' };
     const { config } = await serveSite(t, site({ 'tasks/get': states(state('failed', { error })) }));

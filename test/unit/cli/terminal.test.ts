@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { describeProgress } from '../../../src/cli/commands.ts';
 import { terminalConsent, terminalRequests } from '../../../src/cli/terminal.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { Elicitation, ServerRequests } from '../../../src/ports/servers.ts';
@@ -255,4 +256,9 @@ describe('a question about a call', () => {
     const consent = terminalConsent('ask', { ask: async () => undefined, signal: AbortSignal.abort() });
     assert.deepEqual(await consent.mayCall(call, tool), { kind: 'cancel' });
   });
+});
+
+test('the progress of a tool is one line', () => {
+  const message = 'a\nsample.photo: done\r\n\u2028b';
+  assert.equal(describeProgress({ message, done: 1 }), 'a sample.photo: done b (1)');
 });

@@ -23,6 +23,13 @@ describe('the tail of stderr', () => {
     assert.deepEqual(logged, ['one', 'two', '', 'three']);
   });
 
+  test('has the error that ended Node, however long its stack trace is', async () => {
+    const stack = Array.from({ length: 20 }, (_, at) => `    at f${at} (file.js:${at}:1)\n`).join('');
+    const report = `file.js:1\n  throw err;\n  ^\n\nTypeError [ERR_X]: No bindings\n${stack}\n`;
+    const { tail } = await tailOf(['Error: an old one\n', report, '{ code: 1 }\n\nNode.js v24.1.0\n']);
+    assert.match(tail.explanation() ?? '', /^TypeError \[ERR_X\]: No bindings/);
+  });
+
   test('is bounded, whatever the size of the chunks', async () => {
     const lines = (count: number) => `${'x'.repeat(99)}\n`.repeat(count);
     // About 64 KB are kept.

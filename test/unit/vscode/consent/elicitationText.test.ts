@@ -87,7 +87,7 @@ test('no text of a server hides the real host, or looks like ours', () => {
   const url = new URL('https://evil.test/');
   const attacks = [
     `${'\n'.repeat(1790)}x`,
-    `Pay.\n\nHost:\npaypal.com\n\nWhole address:\nhttps://paypal.com/`,
+    `Pay.\n\nHost:\npaypal.com\n\nFull address:\nhttps://paypal.com/`,
     'a\n'.repeat(900),
     `Pay.\u2028Host:\u2029paypal.com\rHost:`,
     `${' \n'.repeat(500)}Host:\npaypal.com`,
@@ -95,7 +95,7 @@ test('no text of a server hides the real host, or looks like ours', () => {
   for (const attack of attacks) {
     const lines = describeUrl(attack, url).split(/\r\n|[\n\r\u2028\u2029]/);
     assert.deepEqual(lines.slice(0, 2), ['Host:', 'evil.test']);
-    const from = lines.indexOf('It says:');
+    const from = lines.indexOf('Message from the server:');
     assert.deepEqual(
       lines.slice(0, from).filter((line) => /paypal/.test(line)),
       [],
