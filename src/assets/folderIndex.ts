@@ -31,8 +31,8 @@ interface Group {
 
 /**
  * Finds files of a folder that contain given bytes. The folder is listed again only after it has changed, and only files
- * of the same maker, kind, extension and size are opened. The index is a cache: matches are compared byte by byte, and a missed
- * match only costs disk space.
+ * of the same maker, kind, extension and size are opened. The index is a cache: matches are compared byte by byte, and
+ * a missed match only costs disk space.
  */
 export class FolderIndex {
   readonly #folder: string;

@@ -13,7 +13,10 @@ import { SavedMemory } from './saved.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
-  /** `tool`: a link in the result of the tool that returned it, or in the reply of the model that made it. `again`: a link in a result of a built-in tool. */
+  /**
+   * `tool`: a link in the result of the tool that returned it, or in the reply of the model that made it. `again`: a link
+   * in a result of a built-in tool.
+   */
   readonly by: 'tool' | 'again' | 'other';
   readonly tool?: string;
   readonly name?: string;

@@ -12,6 +12,9 @@ export function renderAssetLink({ kind, maker = 'tool', number, path, name }: As
   return `${kind === 'image' ? '!' : ''}[${label}](${target})`;
 }
 
+/** Longer lines are text. */
+export const MAX_ASSET_LINK_CHARS = 1000;
+
 /** One of its own for each maker: a tool cannot pretend that a model made its file. */
 const ASSETS: Readonly<Record<AssetMaker, RegExp>> = { tool: linkOf('tool'), model: linkOf('model') };
 
@@ -23,7 +26,7 @@ function linkOf(maker: AssetMaker): RegExp {
 
 export function readAssetLink(line: string, maker: AssetMaker): Asset | undefined {
   const match = ASSETS[maker].exec(line);
-  if (!match) return undefined;
+  if (!match || (maker === 'model' && line.length > MAX_ASSET_LINK_CHARS)) return undefined;
   const [, bang, kind, number, name, target = ''] = match;
   if ((bang === '!') !== (kind === 'image')) return undefined;
   const asset = { kind: kind as AssetKind, number: Number(number), path: decodePercent(target) };

@@ -1,4 +1,4 @@
-import { readAssetLink } from '../format/assetLink.ts';
+import { MAX_ASSET_LINK_CHARS, readAssetLink } from '../format/assetLink.ts';
 import { spellOut } from '../format/escape.ts';
 import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
@@ -254,7 +254,6 @@ const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
 const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
 
 const LIKE_A_FILE = '![Model generated ';
-const MAX_FILE_CHARS = 1000;
 
 /** A line that Filechat would read as the link to a file that the model made. */
 function readLikeFile(line: string, isWhole: boolean): LineStart | undefined | 'unknown' {
@@ -262,7 +261,7 @@ function readLikeFile(line: string, isWhole: boolean): LineStart | undefined | '
   const link = line.slice(slashes);
   const start = link.startsWith('!') ? LIKE_A_FILE : LIKE_A_FILE.slice(1);
   const isLike = link.length < start.length ? start.startsWith(link) : link.startsWith(start);
-  if (!isLike || link.length > MAX_FILE_CHARS) return undefined;
+  if (!isLike || link.length > MAX_ASSET_LINK_CHARS) return undefined;
   if (!isWhole) return 'unknown';
   return readAssetLink(link.trimEnd(), 'model') ? { at: 0, slashes } : undefined;
 }

@@ -248,6 +248,11 @@ export class EventReader {
     return [];
   }
 
+  /** What follows the text of a complete reply: its last files, and its sources. */
+  end(): readonly ModelEvent[] {
+    return [...this.#takeBehindText(), ...this.#chatFiles.end(), ...this.#words(this.#sources.end())];
+  }
+
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
     if (raw === ERROR_REASON || (unified === 'error' && raw !== undefined)) {
@@ -260,13 +265,7 @@ export class EventReader {
     const known = isCut ? this.#readStopReason() : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
-    return [
-      ...this.#takeBehindText(),
-      ...this.#chatFiles.end(),
-      ...this.#words(this.#sources.end()),
-      ...held,
-      { kind: 'finish', reason, usage: toUsage(usage) },
-    ];
+    return [...this.end(), ...held, { kind: 'finish', reason, usage: toUsage(usage) }];
   }
 
   #metadataOf(metadata: SharedV4ProviderMetadata | undefined): ProviderMetadata | undefined {

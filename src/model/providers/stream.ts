@@ -76,6 +76,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
       problem,
     });
     if (outcome !== 'ended' || signal.aborted) throw new ModelError(failure, outcome);
+    yield* events.end();
     yield { kind: 'finish', reason: 'stop', usage: {} };
   } finally {
     stall.stop();

@@ -139,6 +139,13 @@ describe('an asset belongs to', () => {
       () => ({ 'a.chat.md': `# %% user\n![it](cmdassets/${PNG})\n`, 'later.chat.md': chatWith([PNG]) }),
       ['later.chat.md', 'charts.bar', undefined],
     ],
+    'the chat whose model made it, before one that mentions it': [
+      () => ({
+        'a.chat.md': `# %% user\n![it](cmdassets/${PNG})\n`,
+        'later.chat.md': `# %% assistant\n[Model generated file 1: plan.pdf](cmdassets/${PNG})\n`,
+      }),
+      ['later.chat.md', undefined, 'plan.pdf'],
+    ],
     'a chat that only mentions it, before none': [
       () => ({ 'a.chat.md': `# %% user\nUse asset:${PNG}\n` }),
       ['a.chat.md', undefined, undefined],

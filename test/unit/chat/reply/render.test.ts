@@ -275,11 +275,13 @@ describe('any events', () => {
 
   it('the text of a model never counts as a file', () => {
     const link = renderAssetLink(IMAGE);
+    const long = link.replace('cmdassets', 'a'.repeat(2000));
     for (const words of [link, `${link} `, `\\${link}`, `a\n${link}\nb`]) {
       const written = render([text(words)]);
       assert.notEqual(written, words.trimEnd());
       assert.deepEqual(readReply(written), [{ kind: 'text', text: words }], written);
     }
+    assert.deepEqual(readReply(render([text(long)])), [{ kind: 'text', text: long }]);
   });
 
   it('a draft is folded with the reasoning before it, and is not read back', () => {

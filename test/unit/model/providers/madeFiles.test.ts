@@ -82,6 +82,16 @@ describe('the events of tools that a provider runs', () => {
   });
 });
 
+it('the audio of a reply is complete when the reply is, even if its stream has no end', () => {
+  const reader = readerOf('openai-chat');
+  const rawValue = { choices: [{ delta: { audio: { data: PNG_BASE64 } } }] };
+  assert.deepEqual(reader.read({ type: 'raw', rawValue }), []);
+  assert.deepEqual(
+    [...reader.end(), ...reader.end()].map(({ kind }) => kind),
+    ['file'],
+  );
+});
+
 it('the files of a whole reply are those of a stream', () => {
   const images = [{ image_url: { url: `data:image/png;base64,${PNG_BASE64}` } }];
   const message = { content: 'Hi', images, audio: { data: PNG_BASE64, transcript: 'Hi' } };
