@@ -24,7 +24,11 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   chat: ['base', 'ports', 'yaml'],
   result: ['base', 'ports', 'media', 'chat'],
   assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],
-  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'model', 'node', 'zod'],
+  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'convert', 'model', 'node', 'zod'],
+  convert: [
+    ...['base', 'media', 'node', 'fflate'],
+    ...['@cf-wasm', '@mdream', 'hucre', 'officeparser', 'unpdf'],
+  ],
   content: ['base', 'ports', 'media', 'result', 'assets', 'node'],
   assetsServer: ['base', 'ports', 'catalog', 'content', 'node', 'zod', '@modelcontextprotocol'],
   mcp: [
@@ -38,7 +42,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   mcpClient: ['base', 'ports', 'result', 'assets', 'content', 'mcp', 'node'],
-  model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
+  model: ['base', 'ports', 'chat', 'result', 'convert', 'node', '@ai-sdk', 'tokenx'],
   loop: ['base', 'ports', 'chat', 'result', 'model', 'mcp', 'node'],
   listener: ['base', 'ports', 'chat', 'loop'],
   views: ['base', 'ports', 'media', 'chat', 'markdown-it'],
