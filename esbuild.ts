@@ -69,7 +69,7 @@ const bundles: readonly BuildOptions[] = [
       extension: 'src/extension.ts',
       cli: 'src/cli.ts',
       'assets-server': 'src/assets-server.ts',
-      'chunks/worker': 'src/convert/worker.ts',
+      'chunks/worker': 'src/media/convert/worker.ts',
     },
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',

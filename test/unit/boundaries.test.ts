@@ -20,15 +20,14 @@ const MAX_ENTRIES = 20;
 const RULES: Readonly<Record<string, readonly string[]>> = {
   base: [],
   ports: [],
-  media: ['base', 'ports', 'file-type', 'image-dimensions'],
+  media: [
+    ...['base', 'ports', 'node', 'fflate', 'file-type', 'image-dimensions'],
+    ...['@cf-wasm', '@mdream', 'hucre', 'officeparser', 'unpdf'],
+  ],
   chat: ['base', 'ports', 'yaml'],
   result: ['base', 'ports', 'media', 'chat'],
   assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],
-  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'convert', 'model', 'node', 'zod'],
-  convert: [
-    ...['base', 'media', 'node', 'fflate'],
-    ...['@cf-wasm', '@mdream', 'hucre', 'officeparser', 'unpdf'],
-  ],
+  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'model', 'node', 'zod'],
   content: ['base', 'ports', 'media', 'result', 'assets', 'node'],
   assetsServer: ['base', 'ports', 'catalog', 'content', 'node', 'zod', '@modelcontextprotocol'],
   mcp: [
@@ -42,7 +41,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   mcpClient: ['base', 'ports', 'result', 'assets', 'content', 'mcp', 'node'],
-  model: ['base', 'ports', 'chat', 'result', 'convert', 'node', '@ai-sdk', 'tokenx'],
+  model: ['base', 'ports', 'media', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
   loop: ['base', 'ports', 'chat', 'result', 'model', 'mcp', 'node'],
   listener: ['base', 'ports', 'chat', 'loop'],
   views: ['base', 'ports', 'media', 'chat', 'markdown-it'],

@@ -14,6 +14,7 @@ import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
+import { fitImages } from '../request/fitImages.ts';
 import { filesOf } from '../request/messages.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
@@ -83,10 +84,11 @@ async function* stream(source: ModelSource, request: ModelRequest, signal: Abort
 
 async function prepareCall(
   { config, wire }: ModelSource,
-  request: ModelRequest,
+  given: ModelRequest,
   signal: AbortSignal,
   sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
+  const request = await fitImages(given, config.provider, signal);
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
   const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });

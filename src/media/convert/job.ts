@@ -1,5 +1,5 @@
-import type { ImageSize } from '../media/measure.ts';
-import type { Box } from './limits.ts';
+import type { Box } from '../imageLimits.ts';
+import type { ImageSize } from '../measure.ts';
 
 /** What the worker is asked to do. */
 export type Job = ImageJob | DocumentJob;

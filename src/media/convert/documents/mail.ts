@@ -1,9 +1,9 @@
-import { visibleLine } from '../../base/lines.ts';
-import { describeSize } from '../../base/size.ts';
+import { visibleLine } from '../../../base/lines.ts';
+import { describeSize } from '../../../base/size.ts';
 import type { DocumentJob, DocumentText } from '../job.ts';
 import { toMarkdown } from './html.ts';
 
-const SHOWN_HEADERS = ['from', 'to', 'cc', 'date', 'subject'];
+const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'];
 const MAX_DEPTH = 10;
 const MAX_PARTS = 500;
 
@@ -15,8 +15,8 @@ export function readMail({ bytes }: DocumentJob): DocumentText {
   const texts = leaves.filter(({ isAttachment, type }) => !isAttachment && type.startsWith('text/'));
   const files = leaves.filter((leaf) => !texts.includes(leaf));
   const headers = SHOWN_HEADERS.flatMap((name) => {
-    const value = message.headers.get(name);
-    return value === undefined ? [] : [`${name[0]?.toUpperCase()}${name.slice(1)}: ${decodeWords(value)}`];
+    const value = message.headers.get(name.toLowerCase());
+    return value === undefined ? [] : [`${name}: ${decodeWords(value)}`];
   });
   const attachments = files.map((file) => `- ${describe(file)}`);
   const text = [

@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf';
-import { field } from '../../base/json.ts';
+import { field } from '../../../base/json.ts';
 import { ConversionError, type DocumentJob, type DocumentText, type Section } from '../job.ts';
 import { selectPages } from '../pages.ts';
 

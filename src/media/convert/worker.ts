@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import { ConversionError, type Job, type Outcome } from './job.ts';
 
 const MAX_REASON_CHARS = 200;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parsePages, selectPages } from '../../../src/convert/pages.ts';
+import { parsePages, selectPages } from '../../../../src/media/convert/pages.ts';
 
 describe('pages', () => {
   const cases: readonly (readonly [written: string, pages: readonly number[]])[] = [

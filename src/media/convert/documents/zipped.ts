@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
-import { visibleLine } from '../../base/lines.ts';
-import { describeSize } from '../../base/size.ts';
+import { visibleLine } from '../../../base/lines.ts';
+import { describeSize } from '../../../base/size.ts';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 
 interface ZippedFile {

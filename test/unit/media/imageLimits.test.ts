@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ImagePlan, imageLimits, planImage } from '../../../src/convert/limits.ts';
+import { type ImagePlan, imageLimits, planImage } from '../../../src/media/imageLimits.ts';
 
 const anthropic = imageLimits('anthropic');
 

@@ -2,9 +2,10 @@ import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser
 import type { DocumentJob, DocumentText } from '../job.ts';
 import { checkInflated } from './zipped.ts';
 
-/** Word, PowerPoint, OpenDocument and EPUB. */
+/** Word, PowerPoint, OpenDocument, EPUB and RTF. */
 export async function readOffice({ bytes }: DocumentJob): Promise<DocumentText> {
-  checkInflated(bytes);
+  // RTF is text.
+  if (bytes[0] === 0x50) checkInflated(bytes);
   const document = await parseOffice(Buffer.from(bytes), { extractAttachments: false, ocr: false });
   const slides = document.content.filter(({ type }) => type === 'slide');
   if (slides.length === 0) return { sections: [{ text: await toMarkdown(document) }] };

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Queues } from '../base/async.ts';
-import { RecentValues } from '../base/collections.ts';
-import { imageSize } from '../media/measure.ts';
-import { orientationOf } from '../media/tiff.ts';
+import { Queues } from '../../base/async.ts';
+import { RecentValues } from '../../base/collections.ts';
+import { type ImageLimits, planImage } from '../imageLimits.ts';
+import { imageSize } from '../measure.ts';
+import { orientationOf } from '../tiff.ts';
 import type { ConvertedImage, DocumentJob, DocumentText, ImageJob, Outcome } from './job.ts';
-import { type ImageLimits, planImage } from './limits.ts';
 
 export type FittedImage =
   | { readonly kind: 'keep' }
@@ -16,7 +16,9 @@ export type ReadDocument =
   | { readonly kind: 'document'; readonly document: DocumentText }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Converted images have up to 4 MB each. */
+/** All slices of an image together, so that they fit into one message. */
+const MAX_SLICES_BYTES = 6_000_000;
+/** Each has at most 6 MB. */
 const MAX_KEPT = 30;
 
 /** Converts images and documents, one at a time, each in a worker. Remembers the latest results by their content. */
@@ -38,7 +40,7 @@ export class Converter {
     );
     if (plan.kind !== 'convert') return plan;
     const { size, boxes } = plan;
-    const { maxBytes } = limits;
+    const maxBytes = Math.min(limits.maxBytes, Math.floor(MAX_SLICES_BYTES / boxes.length));
     const job: ImageJob = { kind: 'image', bytes, mimeType, orientation, size, boxes, maxBytes };
     const outcome = await this.#run(job, signal);
     if (outcome.kind === 'image') return { kind: 'images', images: outcome.images };

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Job, Outcome } from './job.ts';
 
 /** For loading the libraries, which a busy machine can delay. */

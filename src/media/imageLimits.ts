@@ -1,5 +1,5 @@
 import { describeSize } from '../base/size.ts';
-import type { ImageSize } from '../media/measure.ts';
+import type { ImageSize } from './measure.ts';
 
 /**
  * The limits of providers, all in this file, as of November 2026. An image that exceeds one makes a provider refuse the

@@ -1,4 +1,4 @@
-import { field, isObject } from '../../base/json.ts';
+import { field, isObject } from '../../../base/json.ts';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 
 /** A Jupyter notebook: its texts, its code, and what the code printed. */

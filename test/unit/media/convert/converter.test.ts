@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { zipSync } from 'fflate';
-import { encodePng } from '../../../samples/server/encode/png.ts';
-import { Converter } from '../../../src/convert/converter.ts';
-import { turnPixels } from '../../../src/convert/image.ts';
-import type { DocumentReader } from '../../../src/convert/job.ts';
-import { imageLimits } from '../../../src/convert/limits.ts';
-import { imageSize } from '../../../src/media/measure.ts';
+import { encodePng } from '../../../../samples/server/encode/png.ts';
+import { Converter } from '../../../../src/media/convert/converter.ts';
+import { turnPixels } from '../../../../src/media/convert/image.ts';
+import type { DocumentReader } from '../../../../src/media/convert/job.ts';
+import { imageLimits } from '../../../../src/media/imageLimits.ts';
+import { imageSize } from '../../../../src/media/measure.ts';
 import {
   layOutPdf,
   makeBmp,
@@ -17,7 +17,7 @@ import {
   makePptx,
   makeXlsx,
   zipTexts,
-} from '../../kit/documents.ts';
+} from '../../../kit/documents.ts';
 
 const converter = new Converter();
 
@@ -344,7 +344,7 @@ describe('EXIF orientations', () => {
   }
 });
 
-function listed<T>(value: T | readonly T[]): readonly T[] {
+function listed<T>(value: readonly T[] | object): readonly T[] {
   assert.ok(Array.isArray(value), JSON.stringify(value));
   return value;
 }
