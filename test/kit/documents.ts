@@ -1,5 +1,6 @@
 import { strToU8, type Zippable, zipSync } from 'fflate';
 import { writeXlsx } from 'hucre/xlsx';
+import { encodePng } from '../../samples/server/encode/png.ts';
 
 /** Small documents as their programs write them, with only the parts that readers need. */
 
@@ -96,7 +97,7 @@ export function makePdf(...pages: readonly string[]): Uint8Array {
   ]);
 }
 
-export function layOutPdf(objects: readonly string[]): Uint8Array {
+function layOutPdf(objects: readonly string[]): Uint8Array {
   let file = '%PDF-1.4\n';
   const offsets = objects.map((object, at) => {
     const offset = file.length;
@@ -108,6 +109,50 @@ export function layOutPdf(objects: readonly string[]): Uint8Array {
     `${file}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`,
     'latin1',
   );
+}
+
+/** Each form draws the next one twice. */
+export function makeSlowPdf(): Uint8Array {
+  const forms = Array.from({ length: 28 }, (_, at) => {
+    const isLast = at === 27;
+    const drawing = isLast ? 'BT /F1 9 Tf (x) Tj ET' : '/X Do /X Do';
+    const uses = isLast ? '' : `/XObject << /X ${6 + at} 0 R >>`;
+    return `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${uses} /Font << /F1 3 0 R >> >> /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`;
+  });
+  return layOutPdf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 33 0 R /Resources << /XObject << /X 5 0 R >> >> >>',
+    ...forms,
+    '<< /Length 5 >>\nstream\n/X Do\nendstream',
+  ]);
+}
+
+export function makeEncryptedPdf(): Uint8Array {
+  const key = '00'.repeat(32);
+  const plain = Buffer.from(
+    layOutPdf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [] /Count 0 >>',
+      `<< /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >>`,
+    ]),
+  ).toString('latin1');
+  return Buffer.from(
+    plain.replace('/Root 1 0 R', `/Root 1 0 R /Encrypt 3 0 R /ID [<${key}> <${key}>]`),
+    'latin1',
+  );
+}
+
+/** White, or with noise that cannot be compressed. */
+export function makePng(width: number, height: number, isNoise = false): Uint8Array {
+  const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
+  if (isNoise)
+    for (let at = 0, seed = 1; at < pixels.length; at += 1) {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      pixels[at] = at % 4 === 3 ? 255 : seed >>> 24;
+    }
+  return encodePng({ width, height, pixels });
 }
 
 /** Uncompressed, 24 bits, from the bottom up. */

@@ -176,6 +176,20 @@ it('activation loads very little', () => {
   ]);
 });
 
+it('libraries that read images and documents are loaded by the worker alone', () => {
+  const reached = (entry: string) => {
+    const files = new Set([entry]);
+    for (const file of files) {
+      const code = readFileSync(join(root, 'dist', file), 'utf8');
+      for (const [, path = ''] of code.matchAll(/(?:from|import\(?)"(\.[^"]+\.js)"/g))
+        files.add(posix.join(dirname(file), path));
+    }
+    return [...files].filter((file) => /\/(?:pdfjs|office|sheet|image)-/.test(file)).length;
+  };
+  assert.equal(reached('chunks/worker.js'), 4);
+  for (const entry of ['extension.js', 'cli.js', 'assets-server.js']) assert.equal(reached(entry), 0, entry);
+});
+
 it('the module that VS Code’s own chat loads to find servers is small, too', () => {
   const offer = globSync('dist/chunks/offer-*.js', { cwd: root });
   assert.equal(offer.length, 1);

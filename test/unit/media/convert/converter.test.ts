@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { zipSync } from 'fflate';
-import { encodePng } from '../../../../samples/server/encode/png.ts';
 import { Converter } from '../../../../src/media/convert/converter.ts';
 import { turnPixels } from '../../../../src/media/convert/image.ts';
 import type { DocumentReader } from '../../../../src/media/convert/job.ts';
 import { imageLimits } from '../../../../src/media/imageLimits.ts';
 import { imageSize } from '../../../../src/media/measure.ts';
 import {
-  layOutPdf,
   makeBmp,
   makeDocx,
+  makeEncryptedPdf,
   makeEpub,
   makeOdt,
   makePdf,
+  makePng,
   makePptx,
+  makeSlowPdf,
   makeXlsx,
   zipTexts,
 } from '../../../kit/documents.ts';
@@ -180,11 +181,11 @@ describe('a broken or hostile document ends with one line', () => {
     reason: RegExp,
   ])[] = [
     ['a PDF that is no PDF', 'pdf', () => Buffer.from('%PDF-1.7 nothing'), /^it is damaged \(/],
-    ['an encrypted PDF', 'pdf', encryptedPdf, /^it is protected by a password$/],
+    ['an encrypted PDF', 'pdf', makeEncryptedPdf, /^it is protected by a password$/],
     [
       'a PDF that takes for ever',
       'pdf',
-      slowPdf,
+      makeSlowPdf,
       /^it could not be read within 5 s$|^it needs too much memory$/,
     ],
     ['a Word file that is no ZIP', 'office', () => Buffer.from('PK nothing'), /^it is damaged \(/],
@@ -213,39 +214,6 @@ describe('a broken or hostile document ends with one line', () => {
     assert.equal(await textOf('html', '<p>fine</p>'), 'fine');
   });
 });
-
-/** Each form draws the next one twice. */
-function slowPdf(): Uint8Array {
-  const forms = Array.from({ length: 28 }, (_, at) => {
-    const isLast = at === 27;
-    const drawing = isLast ? 'BT /F1 9 Tf (x) Tj ET' : '/X Do /X Do';
-    const uses = isLast ? '' : `/XObject << /X ${6 + at} 0 R >>`;
-    return `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${uses} /Font << /F1 3 0 R >> >> /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`;
-  });
-  return layOutPdf([
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 33 0 R /Resources << /XObject << /X 5 0 R >> >> >>',
-    ...forms,
-    '<< /Length 5 >>\nstream\n/X Do\nendstream',
-  ]);
-}
-
-function encryptedPdf(): Uint8Array {
-  const key = '00'.repeat(32);
-  const plain = Buffer.from(
-    layOutPdf([
-      '<< /Type /Catalog /Pages 2 0 R >>',
-      '<< /Type /Pages /Kids [] /Count 0 >>',
-      `<< /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >>`,
-    ]),
-  ).toString('latin1');
-  return Buffer.from(
-    plain.replace('/Root 1 0 R', `/Root 1 0 R /Encrypt 3 0 R /ID [<${key}> <${key}>]`),
-    'latin1',
-  );
-}
 
 describe('images', () => {
   const limits = imageLimits('anthropic');
@@ -347,14 +315,4 @@ describe('EXIF orientations', () => {
 function listed<T>(value: readonly T[] | object): readonly T[] {
   assert.ok(Array.isArray(value), JSON.stringify(value));
   return value;
-}
-
-function makePng(width: number, height: number, isNoise = false): Uint8Array {
-  const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
-  if (isNoise)
-    for (let at = 0, seed = 1; at < pixels.length; at += 1) {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      pixels[at] = at % 4 === 3 ? 255 : seed >>> 24;
-    }
-  return encodePng({ width, height, pixels });
 }
