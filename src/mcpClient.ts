@@ -1,34 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
-import { unlessAborted } from './base/async.ts';
+import { ConcurrencyLimit } from './base/async.ts';
 import { defined, field, mapStrings } from './base/json.ts';
+import { SETTINGS } from './base/settings.ts';
 import { showWithResult } from './mcp/apps/result.ts';
 import type { ToolSettings } from './mcp/config/toolSettings.ts';
-import type { CallContext, Connection } from './mcp/connection/connection.ts';
-import {
-  collectPrompts,
-  collectResources,
-  collectTemplates,
-  collectTools,
-  readContents,
-} from './mcp/lists/definitions.ts';
-import type { PageRequest } from './mcp/lists/pages.ts';
+import { readContents } from './mcp/lists/definitions.ts';
+import type { PoolOptions } from './mcp/pool/options.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
-import { type PoolOptions, type RunningServer, ServerPool } from './mcp/pool/pool.ts';
+import { type CallOptions, ReadingPool } from './mcp/pool/reads.ts';
+import type { RunningServer } from './mcp/pool/slot.ts';
 import { SpillTable } from './mcp/spill/files.ts';
 import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {
   CompletionRequest,
   LogLevel,
-  PromptList,
   PromptResult,
   ResourceContents,
-  ResourceList,
   ResourceName,
   ServerHost,
 } from './ports/servers.ts';
-import type { ToolCall, ToolCallOptions, ToolList } from './ports/tools.ts';
+import type { ToolCall, ToolCallOptions } from './ports/tools.ts';
 import {
   DEFAULT_LIMITS,
   padNumbers,
@@ -41,6 +34,7 @@ import type { SpilledFiles } from './result/saveBytes.ts';
 import type { ResultLimits } from './result/saveResult.ts';
 
 export type { AppResult, AppSink } from './mcp/apps/result.ts';
+export type { CallOptions } from './mcp/pool/reads.ts';
 export { DEFAULT_LIMITS, type ResultOptions } from './result/process.ts';
 export type { ResultLimits } from './result/saveResult.ts';
 
@@ -74,34 +68,21 @@ const SPILLED_FILES: SpilledFiles = {
 export interface ClientOptions extends PoolOptions {
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
-}
-
-export interface CallOptions extends CallContext {
-  readonly chat?: string | undefined;
+  /** The most calls that one server runs at a time. */
+  readonly maxParallelCalls?: () => number;
 }
 
 const MAX_COMPLETIONS = 100;
 
 /** Requests to servers. A server is started when it is first needed, and the SDK is loaded with the first server. */
-export class McpClient extends ServerPool implements ServerHost {
+export class McpClient extends ReadingPool implements ServerHost {
   readonly #options: ClientOptions;
+  readonly #calls: ConcurrencyLimit;
 
   constructor(options: ClientOptions) {
     super(options);
     this.#options = options;
-  }
-
-  /** Never rejects because of a server: the result lists failed servers. */
-  async listTools(server?: string, signal?: AbortSignal): Promise<ToolList> {
-    signal?.throwIfAborted();
-    const names = server === undefined ? [...(await this.#options.servers()).keys()] : [server];
-    const lists = await unlessAborted(Promise.all(names.map((name) => this.#listToolsOf(name))), signal);
-    return {
-      tools: lists.flatMap((list) => list.tools),
-      failures: lists.flatMap((list) => list.failures),
-      instructions: lists.flatMap((list) => list.instructions ?? []),
-      resourceServers: lists.flatMap((list) => list.resourceServers ?? []),
-    };
+    this.#calls = new ConcurrencyLimit(options.maxParallelCalls ?? (() => SETTINGS.maxParallelCalls.default));
   }
 
   async callTool(call: ToolCall, { assets, signal, onProgress, chat }: ToolCallOptions): Promise<ToolResult> {
@@ -131,45 +112,21 @@ export class McpClient extends ServerPool implements ServerHost {
    */
   callToolRaw(call: ToolCall, options: CallOptions = {}): Promise<unknown> {
     const { server, tool } = call;
-    return this.#run(server, `Tool ${tool} of server ${server}`, options, async (running) => {
+    const subject = `Tool ${tool} of server ${server}`;
+    const send = async (running: RunningServer) => {
       const { makeCall } = await import('./mcp/pool/calls.ts');
       const result = await makeCall(call, {
         ...options,
         running,
-        relist: () => this.#listToolsOf(server),
+        relist: () => this.listAgain(server),
         requests: this.#options.requests ?? {},
         askedBy: { server, chats: this.chats.at(server) },
         timeoutMs: this.timeoutMs(),
       });
       this.resetBackoff(server);
       return result;
-    });
-  }
-
-  async listResources(server: string, signal?: AbortSignal): Promise<ResourceList> {
-    try {
-      const request = await this.#pagesOf(server, 'resources', signal);
-      const found = await collectResources(server, request);
-      const more = await collectTemplates(server, request);
-      this.#logNotices(server, [...found.notices, ...more.notices]);
-      const failure = found.failure ?? more.failure;
-      return { resources: found.items, templates: more.items, ...defined({ failure }) };
-    } catch (error) {
-      signal?.throwIfAborted();
-      return { resources: [], templates: [], failure: sentence((error as Error).message) };
-    }
-  }
-
-  async listPrompts(server: string, signal?: AbortSignal): Promise<PromptList> {
-    try {
-      const request = await this.#pagesOf(server, 'prompts', signal);
-      const { items: prompts, notices, failure } = await collectPrompts(server, request);
-      this.#logNotices(server, notices);
-      return { prompts, ...defined({ failure }) };
-    } catch (error) {
-      signal?.throwIfAborted();
-      return { prompts: [], failure: sentence((error as Error).message) };
-    }
+    };
+    return this.#calls.run(server, () => this.run(server, subject, options, send), options.signal);
   }
 
   async readResource(
@@ -219,20 +176,6 @@ export class McpClient extends ServerPool implements ServerHost {
     });
   }
 
-  /** Resolves to the raw result of a request that only reads. Rejects as `callToolRaw` does. */
-  read(
-    server: string,
-    { method, params }: { readonly method: string; readonly params: Readonly<Record<string, unknown>> },
-    options: CallOptions = {},
-  ): Promise<unknown> {
-    const { uri } = params;
-    const subject = typeof uri === 'string' ? `Reading ${uri} from server ${server}` : `Server ${server}`;
-    return this.#run(server, subject, options, ({ connection }) => {
-      const { chat, ...context } = options;
-      return connection.request(method, params, { ...context, timeoutMs: this.timeoutMs() });
-    });
-  }
-
   async complete(
     { server, of, argument, value, others }: CompletionRequest,
     signal?: AbortSignal,
@@ -267,72 +210,6 @@ export class McpClient extends ServerPool implements ServerHost {
     }
   }
 
-  /** Runs work with a server on behalf of a chat. `subject` begins the message of a failure. */
-  async #run(
-    server: string,
-    subject: string,
-    { signal, chat }: CallOptions,
-    work: (running: RunningServer) => Promise<unknown>,
-  ): Promise<unknown> {
-    signal?.throwIfAborted();
-    const leave = this.chats.enter(server, chat);
-    try {
-      return await work(await this.use(server, signal));
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw new Error(`${subject} failed: ${sentence((error as Error).message)}`);
-    } finally {
-      leave();
-    }
-  }
-
-  async #listToolsOf(server: string): Promise<ToolList> {
-    try {
-      const running = await this.use(server);
-      const { connection } = running;
-      const paramHeaders = connection.mirrorsHeaders;
-      const found = await collectTools(server, this.#pages(connection), { paramHeaders });
-      this.#logNotices(server, found.notices);
-      running.tools = new Map(found.items.map((tool) => [tool.tool, tool]));
-      const reason = `The tools of server ${server} could not be listed: ${found.failure}`;
-      const failures = found.failure === undefined ? [] : [{ server, reason: sentence(reason) }];
-      const text = connection.state.kind === 'ready' ? connection.state.about.instructions : undefined;
-      return {
-        tools: found.items,
-        failures,
-        instructions: text === undefined ? [] : [{ server, text }],
-        resourceServers: connection.offers.resources ? [server] : [],
-      };
-    } catch (error) {
-      const isUnknown = (await this.#options.servers()).has(server) ? undefined : true;
-      const reason = sentence((error as Error).message);
-      return { tools: [], failures: [{ server, reason, ...defined({ isUnknown }) }] };
-    }
-  }
-
-  /** A server without the capability has empty lists. */
-  async #pagesOf(server: string, what: 'resources' | 'prompts', signal?: AbortSignal): Promise<PageRequest> {
-    signal?.throwIfAborted();
-    const { connection } = await this.use(server, signal);
-    return connection.offers[what] ? this.#pages(connection, signal) : async () => EMPTY_PAGE;
-  }
-
-  #pages(connection: Connection, signal?: AbortSignal): PageRequest {
-    const options = { timeoutMs: this.timeoutMs(), signal };
-    return async (method, params) => {
-      try {
-        return await connection.request(method, params, options);
-      } catch (error) {
-        if (isUnknownMethod(error)) return EMPTY_PAGE;
-        throw error;
-      }
-    };
-  }
-
-  #logNotices(server: string, notices: readonly string[]): void {
-    for (const notice of notices) this.logOf(server).warn(notice);
-  }
-
   #limits(): ResultLimits {
     return this.#options.limits?.() ?? DEFAULT_LIMITS;
   }
@@ -347,19 +224,6 @@ export class McpClient extends ServerPool implements ServerHost {
       await spills.dispose();
     }
   }
-}
-
-const EMPTY_PAGE = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
-
-function sentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
-}
-
-const METHOD_NOT_FOUND = -32_601;
-
-/** Servers that have only resources or prompts do not know `tools/list`. */
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof Error && field(error.cause, 'code') === METHOD_NOT_FOUND;
 }
 
 /** Output schemas describe the original strings, so a result with placeholders is not validated. */

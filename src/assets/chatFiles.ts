@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { BUDGET } from '../base/budget.ts';
 import { hasCode } from '../base/errors.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
@@ -161,7 +162,12 @@ export function decodeText(bytes: Uint8Array, { isCut = false } = {}): string | 
 export async function readAgentFile(name: string, folders: readonly string[]): Promise<string | undefined> {
   for (const folder of folders) {
     try {
-      return await readFile(await findFile({ folder, roots: [folder] }, `.filechat/${name}.md`), 'utf8');
+      const path = await findFile({ folder, roots: [folder] }, `.filechat/${name}.md`);
+      const { size } = await stat(path);
+      if (size > BUDGET.configChars) {
+        throw new Error(`.filechat/${name}.md is larger than ${describeSize(BUDGET.configChars)}.`);
+      }
+      return await readFile(path, 'utf8');
     } catch (error) {
       if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;
     }

@@ -20,8 +20,8 @@ export interface ChatLocked {
 export interface LockOptions {
   /** The name of this program, which other programs show to the user. */
   readonly who?: string;
-  /** For tests. */
-  readonly folder?: string;
+  /** For tests. The first that no other user can use. */
+  readonly folders?: readonly string[];
 }
 
 /** Allows one run per chat across all windows and command lines. Rejects when locks cannot be stored. */
@@ -31,8 +31,8 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
 
 /** For a chat that is not on a disk: `chat` is any unique text. */
 export async function acquireLockOn(chat: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
-  const { who = 'Filechat', folder = lockFolder() } = options;
-  await ensurePrivate(folder);
+  const { who = 'Filechat', folders = lockFolders() } = options;
+  const folder = await firstPrivate(folders);
   const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
   const start = await processStart(process.pid);
   const mine: LockRecord = { who, token: randomUUID(), since: Date.now(), pid: process.pid, start };
@@ -168,11 +168,24 @@ async function realPath(path: string): Promise<string> {
   });
 }
 
-/** One per user, because the temporary folder may be shared. */
-function lockFolder(): string {
-  const user =
-    process.getuid?.() ?? createHash('sha256').update(userInfo().username).digest('hex').slice(0, 8);
-  return join(tmpdir(), `filechat-locks-${user}`);
+/** One per user, because the temporary folder may be shared. Another user may have taken its name: then at home. */
+function lockFolders(): readonly string[] {
+  const { username, homedir } = userInfo();
+  const user = process.getuid?.() ?? createHash('sha256').update(username).digest('hex').slice(0, 8);
+  return [join(tmpdir(), `filechat-locks-${user}`), join(homedir, '.filechat-locks')];
+}
+
+async function firstPrivate(folders: readonly string[]): Promise<string> {
+  const failures: unknown[] = [];
+  for (const folder of folders) {
+    try {
+      await ensurePrivate(folder);
+      return folder;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
 }
 
 /** Refuses a folder that another user can read or write: that user could forge locks. */

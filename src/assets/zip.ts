@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -32,7 +33,8 @@ export async function zipFiles(
   if (total > MAX_ZIP_BYTES || entries.length > MAX_ENTRIES) {
     throw new Error('A ZIP file can contain at most 4 GB and 65,000 files. Select fewer files.');
   }
-  const partial = `${target}.${process.pid}.partial`;
+  // Nobody can guess the name and put a link to another file there first.
+  const partial = `${target}.${randomBytes(12).toString('hex')}.partial`;
   try {
     await writeZip(partial, entries, options);
     options.signal.throwIfAborted();
@@ -45,7 +47,7 @@ export async function zipFiles(
 
 async function writeZip(path: string, entries: readonly ZipEntry[], options: ZipOptions): Promise<void> {
   const { signal, onProgress } = options;
-  const file = createWriteStream(path);
+  const file = createWriteStream(path, { flags: 'wx' });
   const written = finished(file);
   // Awaited below; this prevents an unhandled rejection before that.
   written.catch(() => undefined);
@@ -54,7 +56,7 @@ async function writeZip(path: string, entries: readonly ZipEntry[], options: Zip
     file.write(chunk);
     if (final) file.end();
   });
-  const used = new Set<string>();
+  const used = new Map<string, number>();
   try {
     for (const entry of entries) {
       signal.throwIfAborted();
@@ -98,11 +100,15 @@ export function zipName(name: string): string {
   return segments.join('/') || 'file';
 }
 
-function freeName(name: string, used: Set<string>): string {
+/** Counts on from the last number of each name, so that thousands of equal names take no longer. */
+function freeName(name: string, used: Map<string, number>): string {
   let free = name;
-  for (let number = 2; used.has(free.toLowerCase()); number += 1) {
+  let number = used.get(name.toLowerCase()) ?? 1;
+  while (used.has(free.toLowerCase())) {
+    number += 1;
     free = name.replace(/(\.[^./]*)?$/, (extension) => ` (${number})${extension}`);
   }
-  used.add(free.toLowerCase());
+  used.set(name.toLowerCase(), number);
+  used.set(free.toLowerCase(), used.get(free.toLowerCase()) ?? 1);
   return free;
 }

@@ -106,6 +106,54 @@ export async function mapConcurrently<T, U>(
   return results;
 }
 
+/** Runs at most so many works of the same key at a time. The others wait in their order. */
+export class ConcurrencyLimit {
+  readonly #limit: () => number;
+  readonly #queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  /** The limit is read at every use. */
+  constructor(limit: () => number) {
+    this.#limit = limit;
+  }
+
+  /** Rejects with the signal's reason if it is aborted while the work waits. */
+  async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const queue = this.#queues.get(key) ?? { running: 0, waiting: [] };
+    this.#queues.set(key, queue);
+    const { promise: turn, resolve: begin } = deferred<void>();
+    queue.waiting.push(begin);
+    this.#advance(key);
+    try {
+      await unlessAborted(turn, signal);
+    } catch (error) {
+      const at = queue.waiting.indexOf(begin);
+      if (at >= 0) queue.waiting.splice(at, 1);
+      else this.#end(key);
+      throw error;
+    }
+    try {
+      return await work();
+    } finally {
+      this.#end(key);
+    }
+  }
+
+  #end(key: string): void {
+    const queue = this.#queues.get(key);
+    if (queue) queue.running -= 1;
+    this.#advance(key);
+    if (queue?.running === 0 && queue.waiting.length === 0) this.#queues.delete(key);
+  }
+
+  #advance(key: string): void {
+    const queue = this.#queues.get(key);
+    while (queue && queue.waiting.length > 0 && queue.running < this.#limit()) {
+      queue.running += 1;
+      queue.waiting.shift()?.();
+    }
+  }
+}
+
 /** Runs work of the same key one after the other. */
 export class Queues {
   readonly #last = new Map<string, Promise<unknown>>();
@@ -136,6 +184,13 @@ export class Throttle {
     this.#pending.clear();
   }
 
+  /** Runs the works that wait for the end of an interval. */
+  flush(): void {
+    const works = [...this.#pending.values()].map(({ work }) => work);
+    this.dispose();
+    for (const work of works) work?.();
+  }
+
   run(key: string, work: () => void): void {
     const pending = this.#pending.get(key);
     if (pending) {
@@ -159,16 +214,13 @@ const MAX_DELAY_MS = 60_000;
 /** A server that ran this long before it failed was healthy. */
 const HEALTHY_MS = 60_000;
 
-/** A server that could not be started this often in a row is left alone until the user starts it. */
-const MAX_FAILED_STARTS = 2;
-
 export class Backoff {
   /** The configuration that has failed. */
   of: string | undefined;
   failures = 0;
   retryAtMs = 0;
   #reason = '';
-  #failedStarts = 0;
+  #isBroken = false;
 
   get reason(): string | undefined {
     return this.failures === 0 ? undefined : this.#reason;
@@ -181,7 +233,7 @@ export class Backoff {
   ): void {
     if (livedMs !== undefined && livedMs >= HEALTHY_MS) this.failures = 0;
     this.failures += 1;
-    this.#failedStarts = livedMs === undefined ? this.#failedStarts + 1 : 0;
+    this.#isBroken = livedMs === undefined;
     this.#reason = reason;
     const doublings = this.failures - 2;
     this.retryAtMs = doublings < 0 ? nowMs : nowMs + Math.min(FIRST_DELAY_MS * 2 ** doublings, MAX_DELAY_MS);
@@ -190,15 +242,19 @@ export class Backoff {
   reset(): void {
     this.failures = 0;
     this.retryAtMs = 0;
-    this.#failedStarts = 0;
+    this.#isBroken = false;
   }
 
-  refusal(nowMs: number): string | undefined {
-    if (this.#failedStarts >= MAX_FAILED_STARTS)
-      return `it could not be started ${this.#failedStarts} times in a row. Fix the cause, then run “Filechat: Restart Server”. Last error: ${this.#reason}`;
+  /**
+   * Why the server is not started now. One that could not be started is left alone until the user starts it or its
+   * configuration changes. `restart` says how.
+   */
+  refusal(nowMs: number, restart: string): string | undefined {
+    if (this.#isBroken)
+      return `it could not be started. Fix the cause, then ${restart}. Last error: ${this.#reason}`;
     const waitMs = this.retryAtMs - nowMs;
     if (waitMs <= 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
-    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or run “Filechat: Restart Server” now. Last error: ${this.#reason}`;
+    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or ${restart} now. Last error: ${this.#reason}`;
   }
 }

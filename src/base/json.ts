@@ -1,3 +1,6 @@
+import { BUDGET } from './budget.ts';
+import { describeSize } from './size.ts';
+
 /** Far below the depth that would overflow the stack. */
 const MAX_DEPTH = 500;
 
@@ -10,6 +13,27 @@ export function mapStrings(value: unknown, replace: (text: string) => string, de
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [replace(key), mapStrings(each, replace, depth + 1)]),
   );
+}
+
+/** The length of a value as JSON, roughly. Stops counting above `maxChars`, whatever the size and the depth. */
+export function jsonChars(value: unknown, maxChars: number): number {
+  let chars = 0;
+  const pending: unknown[] = [value];
+  while (pending.length > 0 && chars + 2 * pending.length <= maxChars) {
+    const next = pending.pop();
+    chars += typeof next === 'string' ? next.length + 2 : 2;
+    if (Array.isArray(next)) {
+      if (next.length > maxChars / 2) return maxChars + 1;
+      for (const each of next) pending.push(each);
+    } else if (isObject(next)) {
+      for (const key in next) {
+        chars += key.length;
+        pending.push(next[key]);
+        if (chars > maxChars) break;
+      }
+    }
+  }
+  return chars + 2 * pending.length;
 }
 
 export function sameJson(a: unknown, b: unknown): boolean {
@@ -57,15 +81,28 @@ export function parseJsonWithComments(text: string): unknown {
   return JSON.parse(blankComments(text).replace(STRING_OR_TRAILING_COMMA, blankUnlessString));
 }
 
+/** The same for a configuration file, which may be anyone's. Throws for one over its budget, too. */
+export function parseConfig(text: string): unknown {
+  checkConfig(text);
+  return parseJsonWithComments(text);
+}
+
+export function checkConfig(text: string): void {
+  if (text.length <= BUDGET.configChars) return;
+  throw new Error(`it is larger than ${describeSize(BUDGET.configChars)}`);
+}
+
 /** Replaces comments and a byte order mark by spaces, so that all positions stay valid. */
 export function blankComments(text: string): string {
   return text.replace(/^\uFEFF/, ' ').replace(STRING_OR_COMMENT, blankUnlessString);
 }
 
-// Strings come first in each pattern, so that a comment or a comma inside a string does not match.
-const STRING_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g;
-const STRING_OR_TRAILING_COMMA = /"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g;
+// Strings come first in each pattern, so that a comment or a comma inside a string does not match. What is not closed
+// matches to its end, or each of thousands would be looked for again.
+const STRING_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+const STRING_OR_TRAILING_COMMA = /"(?:[^"\\\n]|\\.)*"?|,(?=\s*[}\]])/g;
 
 function blankUnlessString(found: string): string {
-  return found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' ');
+  const isOpen = found.startsWith('/*') && !(found.endsWith('*/') && found.length > 3);
+  return found.startsWith('"') || isOpen ? found : found.replace(/[^\r\n]/g, ' ');
 }

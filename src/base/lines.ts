@@ -104,3 +104,16 @@ const TERMINAL_SEQUENCE =
 export function withoutTerminalSequences(text: string): string {
   return /[\u001b\u009b]/.test(text) ? text.replace(TERMINAL_SEQUENCE, '') : text;
 }
+
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+/** The lines of untrusted text, without blank ones at the edges and in a row, and at most so many. */
+export function foldLines(
+  text: string,
+  maxLines: number,
+): { readonly lines: readonly string[]; readonly more: number } {
+  const all = text.trim().split(LINE_END);
+  const folded = all.filter((line, at) => line.trim() !== '' || all[at - 1]?.trim() !== '');
+  const lines = folded.slice(0, maxLines);
+  return { lines, more: folded.length - lines.length };
+}

@@ -12,6 +12,7 @@ interface Rule {
 export const SETTINGS = {
   mcpServers: { type: 'object', default: {} },
   timeoutSeconds: { type: 'number', default: 60, minimum: 1 },
+  maxParallelCalls: { type: 'integer', default: 4, minimum: 1 },
   'results.maxInlineChars': { type: 'integer', default: 10_000, minimum: 600 },
   'results.maxAssetBytes': { type: 'integer', default: 50 * 1024 * 1024, minimum: 1 },
   'results.allowedMimeTypes': { type: 'array', default: ['*/*'] },
@@ -27,6 +28,7 @@ export const SETTINGS = {
   nameChats: { type: 'boolean', default: true },
   disabledTools: { type: 'array', default: [] },
   editorTools: { type: 'array', default: [] },
+  editorServers: { type: 'boolean', default: false },
   builtInTools: { type: 'boolean', default: true },
   apps: { type: 'boolean', default: true },
   auditLog: { type: 'boolean', default: false },

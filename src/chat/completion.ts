@@ -1,3 +1,4 @@
+import { BUDGET } from '../base/budget.ts';
 import { eachLine, endOfLine, startOfLine } from '../base/lines.ts';
 import type { WrittenCall } from './format/calls.ts';
 import { type Chat, readMarker, type Turn } from './format/chat.ts';
@@ -155,18 +156,16 @@ interface CursorLine {
   readonly offset: number;
 }
 
-const MAX_SETTINGS_CHARS = 100_000;
-
 /** Includes unclosed front matter, which ends where the turns begin. */
 function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat) {
   if (frontMatter !== undefined) {
     // Excludes the closing line.
     const end = frontMatterStart + frontMatter.length - 1;
-    return frontMatter.length > MAX_SETTINGS_CHARS ? undefined : { start: frontMatterStart, end };
+    return frontMatter.length > BUDGET.frontMatterChars ? undefined : { start: frontMatterStart, end };
   }
   if (!/^---[ \t]*\r?\n/.test(text.slice(0, 100))) return undefined;
   const start = text.indexOf('\n') + 1;
-  const lines = text.slice(start, start + MAX_SETTINGS_CHARS).split('\n');
+  const lines = text.slice(start, start + BUDGET.frontMatterChars).split('\n');
   // A blank line also ends it: `---` may be a thematic break above text.
   const last = lines.findIndex((line) => line.trim() === '' || readMarker(line));
   const open = last < 0 ? lines : lines.slice(0, readMarker(lines[last] ?? '') ? last : last + 1);

@@ -18,6 +18,8 @@ import { envKey } from '../model/config/keys.ts';
 import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import { renderOption } from './help.ts';
+import { createModelLimits } from './modelLimits.ts';
 import { readText } from './readText.ts';
 import { type CliSettings, limitsOf, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
@@ -55,10 +57,12 @@ export function createMcpClient(servers: ReadonlyMap<string, ResolvedServer>, de
     resolve: async (name: string, config: ServerConfig) => servers.get(name) ?? { config, secrets: [] },
     log: { info: () => {}, warn: context.err, error: () => {} },
     timeoutMs: () => settings.timeoutSeconds * 1000,
+    maxParallelCalls: () => settings.maxParallelCalls,
     limits: () => limitsOf(settings),
     settings: () => toolSettingsOf(settings),
     clientInfo: { name: 'filechat', version: context.version },
     requests: requestsFor(deps),
+    advice: { timeoutSetting: renderOption('timeout'), restart: 'run again' },
     // Without a terminal the user cannot sign in.
     ...(context.ask ? { authorize } : {}),
   };
@@ -96,7 +100,7 @@ export async function readServers(
   const folder = path === undefined ? settings.folder : dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
   const expansion = { workspaceFolder, env: process.env };
-  const read =
+  const { inputs: definitions, ...read } =
     path === undefined
       ? readServerSettings(settings.mcpServers, expansion)
       : readServersFile(await readNamed(path, '--servers'), expansion);
@@ -109,7 +113,7 @@ export async function readServers(
         (file) => readFile(resolve(workspaceFolder, file), 'utf8'),
         err,
       );
-      servers.set(name, await resolveInputs(whole, inputFromEnvironment));
+      servers.set(name, await resolveInputs(whole, inputFromEnvironment, { definitions }));
     } catch (error) {
       err(`MCP server ${JSON.stringify(name)} is ignored: ${messageOf(error)}`);
     }
@@ -151,6 +155,7 @@ export async function createModelFinder(
     keyFor: async (config) => envKey(config, process.env),
     nameHint:
       'Name one with --model NAME, with “model: NAME” at the top of the chat, or as defaultModel in --settings, such as anthropic/MODEL or ollama/MODEL.',
+    limits: createModelLimits(settings, { err }),
     keyHint: ({ name }) => `Set the environment variable FILECHAT_KEY_${toVariable(name)}.`,
   });
 }

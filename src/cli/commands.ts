@@ -10,7 +10,7 @@ import {
   withBuiltInServer,
   withBuiltInTools,
 } from '../catalog/tools/builtIn.ts';
-import { renderToolName } from '../chat/format/calls.ts';
+import { renderCallName, renderToolName } from '../chat/format/calls.ts';
 import type { Turn } from '../chat/format/chat.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
@@ -18,7 +18,7 @@ import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
 import type { McpClient } from '../mcpClient.ts';
-import { describeUsage } from '../model/config/prices.ts';
+import { costOf, describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
@@ -59,7 +59,7 @@ async function callsTools(command: Work): Promise<boolean> {
 
 async function listTools(client: McpClient, { out, err, signal }: CliContext): Promise<0 | 1> {
   const { tools, failures } = await client.listTools(undefined, signal);
-  for (const tool of tools) {
+  for (const tool of tools.filter(({ forAppsOnly }) => !forAppsOnly)) {
     const about = (tool.description ?? tool.title ?? '').split('\n')[0]?.trim();
     out(about ? `${renderToolName(tool)}  ${about}` : renderToolName(tool));
   }
@@ -103,13 +103,16 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   try {
     await sweepLeftovers(dirname(document.path)).catch(() => undefined);
     const before = answers(document.text(), command.kind);
-    const listener = await createListener(deps, document, audit);
+    const reported = new Set<string>();
+    const listener = await createListener(deps, document, { audit, reported });
     context.signal.throwIfAborted();
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await start(command, listener);
     for (const answer of newAnswers(before, answers(document.text(), command.kind))) context.out(answer);
     if (outcome.ok) return 0;
-    context.err(outcome.error ?? 'The run failed.');
+    const error = outcome.error ?? 'The run failed.';
+    // Failed calls of a run are reported when they fail.
+    if (!reported.has(error)) context.err(error);
     const step = outcome.failure && nextStep(outcome.failure);
     if (step !== undefined) context.err(step);
     return 1;
@@ -124,13 +127,15 @@ function start(command: ChatWork, listener: ChatListener): Promise<RunOutcome> {
   return command.kind === 'read' ? listener.readResource(command) : listener.run();
 }
 
+/** The whole error is in the chat. */
+const MAX_ERROR_CHARS = 500;
 /** Longer than in the editor, because each batch writes the whole file. */
 const BATCH_MS = 500;
 
 async function createListener(
   deps: ChatDeps,
   document: FileDocument,
-  audit: Audit | undefined,
+  { audit, reported }: { readonly audit: Audit | undefined; readonly reported: Set<string> },
 ): Promise<ChatListener> {
   const { command, client, settings, context, servers } = deps;
   const folder = dirname(document.path);
@@ -165,12 +170,19 @@ async function createListener(
       // Byte counts come several times a second, too often for a log.
       if (progress.bytes === undefined) context.err(`${renderToolName(call)}: ${describeProgress(progress)}`);
     },
+    // The only call of another command is its outcome.
+    onFailedCall: (call, error) => {
+      if (command.kind !== 'run') return;
+      reported.add(error);
+      context.err(`${renderCallName(call)}: ${visibleLine(error.slice(0, MAX_ERROR_CHARS))}`);
+    },
     onLargeFiles: (source, files) =>
       context.err(
         `Large files from ${source}: ${files}. To refuse files of this size, lower the setting filechat.results.maxAssetBytes.`,
       ),
     onReply: (progress) => reportReply(progress, context),
-    onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
+    onUsage: (model, usage) =>
+      context.err(`${model.name}: ${describeUsage(usage, costOf(usage, model.price))}`),
   });
 }
 
@@ -232,7 +244,10 @@ function newAnswers(before: readonly string[], after: readonly string[]): readon
   });
 }
 
-function describeProgress({ message, done, total }: ToolProgress): string {
+const MAX_PROGRESS_CHARS = 300;
+
+export function describeProgress({ message, done, total }: ToolProgress): string {
   const share = done === undefined ? '' : total === undefined ? ` (${done})` : ` (${done} of ${total})`;
-  return `${message ?? 'working'}${share}`;
+  // One line, so that a server cannot write lines that look like ours.
+  return `${message?.replace(/\s+/g, ' ').trim().slice(0, MAX_PROGRESS_CHARS) ?? 'working'}${share}`;
 }

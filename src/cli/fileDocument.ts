@@ -80,8 +80,8 @@ async function readChat(path: string): Promise<string | undefined> {
   return text;
 }
 
-/** Writes a temporary file and renames it, so that a crash leaves either the old chat or the new one. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Writes a temporary file and renames it, so that a crash leaves either the old file or the new one. */
+export async function replaceFile(path: string, text: string): Promise<void> {
   const mode = await writableMode(path);
   const temporary = join(dirname(path), temporaryName());
   try {

@@ -34,7 +34,7 @@ export const OPTIONS = {
   images: {
     value: 'auto|always|never',
     about:
-      'Whether images of results are sent to the model. With auto, the default, to models that accept images.',
+      'Whether images of results are sent to the model. With auto, the default, to models that accept images; with always, also to models that have refused them before.',
   },
   root: {
     value: 'DIR',
@@ -47,7 +47,8 @@ export const OPTIONS = {
   },
   timeout: {
     value: 'SECONDS',
-    about: 'Seconds without progress before a tool call times out. The default is 60.',
+    about:
+      'Seconds without progress before a tool call, or the start of a server, times out. The default is 60.',
   },
   settings: {
     value: 'FILE',
@@ -75,7 +76,7 @@ export const COMMANDS = {
   tools: {
     operands: [],
     required: ['servers'],
-    optional: [],
+    optional: ['timeout'],
     about: 'List the tools of all servers.',
   },
   call: {
@@ -88,7 +89,7 @@ export const COMMANDS = {
   resources: {
     operands: [],
     required: ['servers'],
-    optional: [],
+    optional: ['timeout'],
     about:
       'List the resources and templates of all servers: server, URI, name, type and bytes, separated by tabs.',
   },
@@ -104,7 +105,7 @@ export const COMMANDS = {
     required: [],
     optional: ['model', 'models', 'servers', 'approve', 'max-steps', 'images', ...EVERY_CHAT],
     about: 'Run a chat: write the next reply, make its tool calls, and continue until it is your turn.',
-    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.',
+    more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.\n\nThese settings in the file of --settings change what is sent to the model: models (with maxTokens and reasoning), defaultModel, builtInTools, disabledTools, results.sendImagesToModel, results.maxInlineChars, results.fields and results.transformer. The front matter of the chat sets temperature, maxTokens and reasoning.',
   },
   retry: {
     operands: ['FILE'],
@@ -164,7 +165,8 @@ function overview(): string {
 
 const ENVIRONMENT = `Environment:
   FILECHAT_KEY_NAME    The API key of the model NAME. Without it, ANTHROPIC_API_KEY, OPENAI_API_KEY and
-                       GOOGLE_GENERATIVE_AI_API_KEY are used for the models of these providers.
+                       GOOGLE_GENERATIVE_AI_API_KEY are used for the models of these providers at
+                       the address of the provider.
   FILECHAT_INPUT_ID    The value of \${input:ID} in the configuration of a server.`;
 const EXIT_STATUS = 'Exit status: 0 success, 1 failure (the reason is on stderr), 2 wrong usage.';
 

@@ -8,12 +8,13 @@ import type { CliContext } from './usage.ts';
 
 /** The assets of a chat; what cannot be saved beside it is kept in the user's state folder. */
 export function assetsBeside(chat: string): FolderAssets {
-  return new FolderAssets({ folder: dirname(chat), recovery: join(stateFolder(), 'filechat', 'recovered') });
+  return new FolderAssets({ folder: dirname(chat), recovery: join(stateFolder(), 'recovered') });
 }
 
-function stateFolder({ env, platform } = process): string {
+/** The user's folder for what Filechat keeps between runs. */
+export function stateFolder({ env, platform } = process): string {
   const named = platform === 'win32' ? env['LOCALAPPDATA'] : env['XDG_STATE_HOME'];
-  return named || join(homedir(), '.local', 'state');
+  return join(named || join(homedir(), '.local', 'state'), 'filechat');
 }
 
 export function alreadyRunning(chat: string, holder: string): string {

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { FileLimits } from '../assets/chatFiles.ts';
 import { messageOf } from '../base/errors.ts';
-import { parseJsonWithComments } from '../base/json.ts';
+import { parseConfig } from '../base/json.ts';
 import { readSettingsObject, type SettingValues, settingValues } from '../base/settings.ts';
 import { readServers } from '../mcp/config/servers.ts';
 import { fieldProblems, readToolSettings, type ToolSettings } from '../mcp/config/toolSettings.ts';
@@ -20,8 +20,8 @@ export interface CliSettings extends SettingValues {
 
 /** The settings of the file that the command names, with the options of the command line before them. */
 export async function readCliSettings(command: Work): Promise<CliSettings> {
-  if (!('chat' in command)) return { ...settingValues({}), folder: resolve(), auditPath: undefined };
-  const { settings: path, overrides } = command;
+  const { overrides } = command;
+  const path = 'chat' in command ? command.settings : undefined;
   const folder = path === undefined ? resolve() : dirname(resolve(path));
   const values = settingValues({
     ...(path === undefined ? {} : await readFileOf(path, command.kind)),
@@ -46,7 +46,7 @@ async function readFileOf(path: string, command: CommandName): Promise<Readonly<
 
 async function parseFile(path: string, command: CommandName): Promise<unknown> {
   try {
-    return parseJsonWithComments(await readText(path));
+    return parseConfig(await readText(path));
   } catch (error) {
     throw new UsageError(`Could not read the settings in ${path}: ${messageOf(error)}`, command);
   }

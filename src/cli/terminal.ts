@@ -1,8 +1,10 @@
 import { messageOf } from '../base/errors.ts';
+import { foldLines } from '../base/lines.ts';
 import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
+import { PendingRequestLimit } from '../mcp/requests/requestLimit.ts';
 import { type ArgumentQuestion, checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../mcp/schema/arguments.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
@@ -27,7 +29,8 @@ interface TerminalRequestsOptions {
 export function terminalRequests(options: TerminalRequestsOptions): ServerRequests {
   const { approve, modelFor, roots, err, ask } = options;
   const terminal = ask && new Terminal(err, ask);
-  const sample: ServerRequests['sample'] = async (request, { server, chats }, signal) => {
+  const limit = new PendingRequestLimit();
+  const sample: NonNullable<ServerRequests['sample']> = async (request, { server, chats }, signal) => {
     if (!modelFor) throw new Error(DECLINED);
     const model = await modelFor(chats[0]);
     if (approve === 'auto') return answerSampling(request, model, signal);
@@ -44,12 +47,19 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
   return {
     ...(terminal
       ? {
-          elicit: (request, { server }, signal) => terminal.elicit(request, server, signal),
+          elicit: (request, { server }, signal) =>
+            limit.run(
+              server,
+              () => terminal.elicit(request, server, signal),
+              ({ action }) => action !== 'accept',
+            ),
           // The user has confirmed the visit with Enter.
           visited: async () => true,
         }
       : {}),
-    ...(modelFor && (terminal || approve === 'auto') ? { sample } : {}),
+    ...(modelFor && (terminal || approve === 'auto')
+      ? { sample: (request, by, signal) => limit.run(by.server, () => sample(request, by, signal)) }
+      : {}),
     roots: async () => roots,
   };
 }
@@ -151,6 +161,7 @@ const FORM_HINT =
   'Press Enter for the value in brackets, or type - to decline. Do not enter passwords or keys: servers must not ask for them in a form.';
 const MAX_SHOWN_CHARS = 300;
 const MAX_QUOTED_CHARS = 20_000;
+const MAX_QUOTED_LINES = 100;
 
 /** One line with the field's name, its choices and its default. */
 function describe(question: ArgumentQuestion): string {
@@ -174,9 +185,11 @@ function cut(text: string, maxChars = MAX_SHOWN_CHARS): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
-/** A bar before each line tells a server's text from Filechat's. */
+/** A bar before each line tells a server's text from Filechat's. It cannot push Filechat's off the screen. */
 function quote(text: string): string {
-  return cut(text, MAX_QUOTED_CHARS).trimEnd().replace(/^/gm, '  | ');
+  const { lines, more } = foldLines(cut(text, MAX_QUOTED_CHARS), MAX_QUOTED_LINES);
+  const rest = more > 0 ? [`… and ${more} more lines`] : [];
+  return [...lines, ...rest].map((line) => `  | ${line}`).join('\n');
 }
 
 /** Naming a tool on the command line is consent. */
@@ -190,8 +203,9 @@ export function terminalConsent(
   return {
     mayCall: async (call, tool, { approve, notes = [] } = {}) => {
       const approval = strictest(allowed, approve);
-      const isAllowed = approval === 'auto' || (approval === 'auto-readonly' && tool.readOnly);
-      if (isAllowed) return { kind: 'allow', by: 'commandLine' };
+      // Read-only is the claim of a server, and says nothing about what it does with a file.
+      const isReading = approval === 'auto-readonly' && tool.readOnly && notes.length === 0;
+      if (approval === 'auto' || isReading) return { kind: 'allow', by: 'commandLine' };
       if (!ask) throw new Error(approval === allowed ? NO_TERMINAL : CHAT_ASKS);
       const answer = await ask(describeCall(call, notes), signal);
       if (signal.aborted) return { kind: 'cancel' };
@@ -212,8 +226,8 @@ const NO_ANSWER = 'The question was not answered. The call is still pending in t
 function describeCall(call: ToolCall, notes: readonly string[]): string {
   const json = JSON.stringify(call.arguments, undefined, 2);
   const files =
-    notes.length === 0 ? '' : `It gets these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
-  return `Allow the call of ${renderToolName(call)}? Its arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
+    notes.length === 0 ? '' : `Files that the tool gets:\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  return `Allow the call to ${renderToolName(call)}? Arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
 }
 
 function readAnswer(answer: string): ConsentAnswer {

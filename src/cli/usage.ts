@@ -19,8 +19,8 @@ import {
 export type Command =
   | { readonly kind: 'help'; readonly about: CommandName | undefined }
   | { readonly kind: 'version' }
-  | { readonly kind: 'tools'; readonly servers: string }
-  | { readonly kind: 'resources'; readonly servers: string }
+  | { readonly kind: 'tools'; readonly servers: string; readonly overrides: Overrides }
+  | { readonly kind: 'resources'; readonly servers: string; readonly overrides: Overrides }
   | { readonly kind: 'retry'; readonly chat: string }
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
   | (ChatOptions & ResourceName & { readonly kind: 'read' })
@@ -43,8 +43,10 @@ interface ChatOptions {
   /** The path of a file of settings. */
   readonly settings: string | undefined;
   /** Settings that are given as options, which take precedence over the file. */
-  readonly overrides: Partial<SettingValues>;
+  readonly overrides: Overrides;
 }
+
+type Overrides = Partial<SettingValues>;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -93,8 +95,8 @@ function readNamed(first: string, name: CommandName | undefined, { operands, val
 }
 
 const READERS: Readonly<Record<CommandName, (values: Values, operands: readonly string[]) => Command>> = {
-  tools: ({ servers }) => ({ kind: 'tools', servers: requireOption(servers, 'servers') }),
-  resources: ({ servers }) => ({ kind: 'resources', servers: requireOption(servers, 'servers') }),
+  tools: (values) => ({ kind: 'tools', ...listOptions(values) }),
+  resources: (values) => ({ kind: 'resources', ...listOptions(values) }),
   retry: (_, [chat = '']) => ({ kind: 'retry', chat }),
   call: readCall,
   read: readRead,
@@ -103,6 +105,10 @@ const READERS: Readonly<Record<CommandName, (values: Values, operands: readonly 
     return { kind: 'run', chat, servers, model, models, ...chatOptions(values) };
   },
 };
+
+function listOptions(values: Values) {
+  return { servers: requireOption(values.servers, 'servers'), overrides: readOverrides(values) };
+}
 
 function readCall(values: Values, [name = '']: readonly string[]): Command {
   const tool = readName(name);
@@ -218,7 +224,7 @@ const OPTIONS_OF_SETTINGS = {
   images: 'results.sendImagesToModel',
 } as const;
 
-function readOverrides(options: Values): Partial<SettingValues> {
+function readOverrides(options: Values): Overrides {
   const names = Object.keys(OPTIONS_OF_SETTINGS) as (keyof typeof OPTIONS_OF_SETTINGS)[];
   const given = names.flatMap((option) => {
     const name = OPTIONS_OF_SETTINGS[option];

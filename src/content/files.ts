@@ -87,12 +87,12 @@ function reasonFor(error: unknown, path: string): string | undefined {
       return NOT_REGULAR;
     case 'linkLoop':
     case 'pathTooLong':
-      return NOWHERE;
+      return INVALID_PATH;
   }
-  if (hasCode(error, 'ERR_INVALID_ARG_VALUE')) return NOWHERE;
+  if (hasCode(error, 'ERR_INVALID_ARG_VALUE')) return INVALID_PATH;
   // The system's own message would contain the whole path.
   return error instanceof Error && 'code' in error ? `It could not be read (${error.code}).` : undefined;
 }
 
 const NOT_REGULAR = 'Not a regular file. Folders, pipes and devices cannot be sent.';
-const NOWHERE = 'The path leads nowhere. Check that the path is correct.';
+const INVALID_PATH = 'Not a valid path. Check that the path is correct.';

@@ -253,15 +253,16 @@ async function sendCall(
 
 /** All assets of the result are already on disk, so no link can dangle. */
 async function writeResult(
-  { document, rescue }: ToolCallDeps,
+  { document, rescue, onFailedCall }: ToolCallDeps,
   call: ToolCall,
   result: ToolResult,
 ): Promise<RunOutcome> {
   const body = renderToolResult(result);
+  const error = errorOf(result);
+  if (error !== undefined) onFailedCall?.(call, error);
   const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
   if (await document.edit((text) => fillToolResult(text, call, body))) {
     await document.edit((text) => removeSentMark(text, call), { joinUndo: true });
-    const error = errorOf(result);
     return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
   }
   rescue?.(fillToolResult('', call, body).text);

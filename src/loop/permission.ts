@@ -29,6 +29,8 @@ export interface ToolCallDeps {
   /** The chat's address, for requests from servers and for the audit log. */
   readonly chat?: string | undefined;
   readonly audit?: Audit | undefined;
+  /** Called for each call whose result is an error, which may be the text of its tool. */
+  readonly onFailedCall?: ((call: ToolCall, error: string) => void) | undefined;
   /** Called once for a result with large files: who returned it, and the files with their sizes. */
   readonly onLargeFiles?: ((source: string, files: string) => void) | undefined;
   readonly isSwitchedOff?: ((tool: ToolName) => boolean) | undefined;

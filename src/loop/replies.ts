@@ -1,13 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
+import { HeldReasoning } from '../chat/reply/heldReasoning.ts';
 import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
-import { partialReply } from '../chat/reply/place.ts';
+import { type PartialReply, partialReply } from '../chat/reply/place.ts';
 import { ReplyRenderer } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { repairArguments } from '../mcp/callArguments/repair.ts';
 import { RunError } from '../model/failures.ts';
-import { countAttempt, isModelFailure, NO_ATTEMPTS, waitForRetry } from '../model/providers/retry.ts';
+import {
+  countAttempt,
+  isModelFailure,
+  NO_ATTEMPTS,
+  type RetryOptions,
+  waitForRetry,
+} from '../model/providers/retry.ts';
 import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { Failure } from '../ports/failures.ts';
@@ -33,6 +40,8 @@ export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'resc
   readonly onReply?: ((progress: ReplyProgress) => void) | undefined;
   readonly onUsage?: ((model: ChatModel, usage: Usage, request: ModelRequest) => void) | undefined;
   readonly batchMs?: number | undefined;
+  /** Waits before an attempt. */
+  readonly retryTimer?: RetryOptions['timer'];
 }
 
 export type ReplyProgress =
@@ -83,7 +92,7 @@ type Ending =
   | { readonly kind: 'failed'; readonly error: unknown; readonly reason: string };
 
 async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal): Promise<Ending> {
-  const { log, onReply } = deps;
+  const { log, onReply, retryTimer: timer } = deps;
   let attempts = NO_ATTEMPTS;
   for (;;) {
     const { received, chars } = reply;
@@ -101,6 +110,7 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
       const gaveUp = await waitForRetry(error, attempts, {
         signal,
         log,
+        timer,
         onTick: (ms, { message, failure }) => onReply?.({ kind: 'waiting', ms, reason: message, failure }),
       });
       if (signal.aborted) return { kind: 'stopped' };
@@ -170,8 +180,13 @@ class Reply {
   #createRenderer: (() => ReplyRenderer) | undefined;
   #repeat: RepeatFilter | undefined;
   #inline = new InlineReasoning(true);
+  #reasoning = new HeldReasoning(false);
+  /** The reply that this attempt continues. */
+  #partial: PartialReply | undefined;
   /** What this attempt has added to the document. */
   #written = '';
+  /** It is more than reasoning. */
+  #hasWords = false;
   /** Replaces the above for the attempt that has begun. */
   #startAttempt: (() => void) | undefined;
   #lastId = '';
@@ -189,27 +204,46 @@ class Reply {
 
   /** Begins an attempt, which continues the text that is already written. */
   begin({ request }: PreparedRequest): void {
-    const partial = partialReply(this.writer.sentText());
+    const written = partialReply(this.writer.sentText());
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
+      const partial = this.#takeBack() ? this.#partial : written;
+      this.#partial = partial;
       this.#repeat = partial && new RepeatFilter(partial.text);
+      this.#reasoning = new HeldReasoning(partial !== undefined && partial.tail !== '');
       this.#inline = new InlineReasoning(partial?.isEmpty !== false);
       this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
       this.#renderer = this.#createRenderer();
       this.#tools = request.tools;
       this.#written = '';
+      this.#hasWords = false;
       this.#startAttempt = undefined;
     };
+  }
+
+  /**
+   * Takes back an attempt that has brought only reasoning: the model was not asked to continue it, so it thinks again.
+   * Reasoning that the user has changed stays.
+   */
+  #takeBack(): boolean {
+    const isUnchanged = this.writer.sentText().replaceAll('\r\n', '\n').includes(this.#written);
+    if (this.#written === '' || this.#hasWords || !isUnchanged) return false;
+    this.writer.rewrite(this.#written, '');
+    return true;
   }
 
   add(event: ModelEvent): void {
     this.#startAttempt?.();
     if (event.kind === 'call') this.hasCalls = true;
     this.received += 1;
-    for (const each of this.#inline.read(event)) this.#addRead(each);
+    this.#addRead(this.#inline.read(event));
   }
 
-  #addRead(event: ReadEvent): void {
+  #addRead(events: readonly ReadEvent[]): void {
+    for (const event of events) for (const each of this.#reasoning.read(event)) this.#addEvent(each);
+  }
+
+  #addEvent(event: ReadEvent): void {
     if (event.kind === 'earlierReasoning') {
       this.#rewrite(event.text);
       return;
@@ -242,7 +276,7 @@ class Reply {
 
   async end(interrupted: string | undefined): Promise<void> {
     if (interrupted === undefined) this.#startAttempt?.();
-    for (const each of this.#inline.end()) this.#addRead(each);
+    this.#addRead(this.#inline.end());
     if (interrupted === undefined) {
       this.#endRepeat();
       this.writer.add(this.#renderer?.end() ?? '');
@@ -264,6 +298,7 @@ class Reply {
   #push(event: ModelEvent): void {
     if (event.kind === 'text' && event.text === '') return;
     if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
+    this.#hasWords ||= event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
     const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
     const addition = this.#renderer?.push(read) ?? '';
     this.#written += addition;

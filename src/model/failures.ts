@@ -11,6 +11,7 @@ export type FailureAction =
   | 'openBilling'
   | 'compact'
   | 'openModelSettings'
+  | 'restartServer'
   | 'showServerLog'
   | 'editServer';
 
@@ -29,7 +30,7 @@ const ACTIONS: Readonly<Record<FailureKind, readonly FailureAction[]>> = {
   format: ['openModelSettings', 'selectModel'],
   failed: ['tryAgain', 'selectModel'],
   refused: ['selectModel', 'tryAgain'],
-  server: ['showServerLog', 'editServer'],
+  server: ['restartServer', 'showServerLog', 'editServer'],
 };
 
 export function actionsFor(failure: Failure): readonly FailureAction[] {
@@ -72,10 +73,15 @@ export function describeFailure(failure: Failure, t: Translate = fill): string {
   const happened = describeKind(failure, t);
   const parts = [
     sentence([happened, reason].filter((each) => each !== '').join(': ')),
+    ...(isForeign(failure) ? [t('Check the model’s provider and baseUrl.')] : []),
     ...(attempts === undefined ? [] : [t('Gave up after {0} attempts.', attempts)]),
     ...(waitMinutes === undefined ? [] : [t('The provider asks to wait {0} minutes.', waitMinutes)]),
   ];
   return parts.join(' ');
+}
+
+function isForeign({ kind, host = '' }: Failure): boolean {
+  return kind === 'format' && host !== '';
 }
 
 /** Without a host, the reason is a whole sentence. */
@@ -104,9 +110,9 @@ function describeKind(failure: Failure, t: Translate): string {
     case 'tooLong':
       return t('The chat is too long for {0}', model);
     case 'format':
-      return t('{0} sent a response in an unknown format. Check the model’s provider and baseUrl', host);
+      return t('{0} sent a response in an unknown format', host);
     case 'failed':
-      return t('{0} failed with status {1}', host, status);
+      return status === 0 ? t('{0} reported an error', host) : t('{0} failed with status {1}', host, status);
     case 'refused':
       return t('{0} refused the request', host);
     case 'server':

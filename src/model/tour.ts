@@ -20,6 +20,7 @@ export function createTourModel(pause = (signal: AbortSignal) => sleep(PAUSE_MS,
     name: 'tour',
     provider: 'tour',
     accepts: (mimeType) => /^(?:image\/(?:png|jpeg|gif|webp)|audio\/.+|application\/pdf)$/.test(mimeType),
+    price: { input: 0, output: 0 },
     stream: (request, signal) => stream(request, signal, pause),
     preview: async (request) => JSON.stringify(request, undefined, 2),
   };

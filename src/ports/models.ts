@@ -1,4 +1,4 @@
-/** Models, requests and events. */
+/** Models, requests, events and prices. */
 import type { Failure } from './failures.ts';
 import type { Approval, ToolName } from './tools.ts';
 
@@ -10,10 +10,31 @@ export interface ChatModel {
   accepts(mimeType: string): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
+  /** Undefined if it is unknown. */
+  readonly price?: ListPrice | undefined;
   /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** The request as readable text, without keys and base64. Sends nothing. */
   preview(request: ModelRequest): Promise<string>;
+}
+
+/** In US dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+  readonly cacheWrite?: number;
+}
+
+/** A list price, which can be higher for long requests. */
+export interface ListPrice extends ModelPrice {
+  /** In ascending order. */
+  readonly tiers?: readonly PriceTier[];
+}
+
+interface PriceTier extends ModelPrice {
+  /** The price of requests with more input tokens. */
+  readonly above: number;
 }
 
 export interface ModelRequest {
@@ -23,7 +44,12 @@ export interface ModelRequest {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoning?: Reasoning | undefined;
+  /** Asks for the reply as a whole instead of a stream. */
+  readonly isWhole?: boolean | undefined;
 }
+
+/** What some models refuse in a request. */
+export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 

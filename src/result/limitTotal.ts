@@ -1,10 +1,11 @@
+import { BUDGET } from '../base/budget.ts';
 import { groupBy } from '../base/collections.ts';
 import { escapeMarkers } from '../chat/format/escape.ts';
 import type { AssetPart, ResultPart, TextPart } from '../ports/results.ts';
 import { renderPart, renderToolResult } from './markdown.ts';
 
 /** At most this much of one result is written into a chat, or sent to a model. */
-export const MAX_RESULT_CHARS = 200_000;
+export const MAX_RESULT_CHARS: number = BUDGET.resultChars;
 
 /** For the error line, and for the message of the output schema, which is added later. */
 const SPARE_CHARS = 1000;

@@ -1,3 +1,4 @@
+import { BUDGET } from '../base/budget.ts';
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
 import { describeSize } from '../base/size.ts';
@@ -27,6 +28,9 @@ export interface SaveLimits {
   readonly maxAssetBytes: number;
   /** `image/*`, `application/pdf`; all types by default. */
   readonly allowedMimeTypes?: readonly string[];
+  /** All files of one result. */
+  readonly maxFiles?: number;
+  readonly maxTotalBytes?: number;
 }
 
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
@@ -51,6 +55,8 @@ export class ByteSaver {
   readonly #known = new Map<Found, Saved>();
   /** By path: a transformer may use a file twice, and saving has moved it. */
   readonly #moved = new Map<string, SavedPart>();
+  #savedFiles = 0;
+  #savedBytes = 0;
 
   constructor(assets: ResultAssets, files: SpilledFiles, limits: SaveLimits) {
     this.#assets = assets;
@@ -83,8 +89,11 @@ export class ByteSaver {
     text: string,
     { extension, types: [mimeType] }: MediaType,
     name: string | undefined,
+    { isRest = false } = {},
   ): Promise<AssetPart | ProblemPart> {
     const bytes = new TextEncoder().encode(text);
+    const over = isRest ? undefined : this.#overTotal(bytes.length);
+    if (over !== undefined) return problem(`The text was not saved: ${over}.`);
     const part = await this.#store({ kind: 'file', extension, bytes }, name);
     if (part.kind !== 'asset') return part;
     const saved = { size: bytes.length, asset: part.asset, mimeType };
@@ -96,6 +105,8 @@ export class ByteSaver {
   async #store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
     try {
       const { number, path } = await this.#assets.save(asset);
+      this.#savedFiles += 1;
+      this.#savedBytes += sizeOf(asset.bytes);
       // The format of links has names for files only.
       const named = asset.kind === 'file' && name !== undefined ? { name } : {};
       return { kind: 'asset', asset: { kind: asset.kind, number, path, ...named } };
@@ -104,11 +115,21 @@ export class ByteSaver {
     }
   }
 
+  /** Why a file is too much for the result, as the end of a sentence. */
+  #overTotal(size: number): string | undefined {
+    const { maxFiles = BUDGET.resultFiles, maxTotalBytes = BUDGET.resultBytes } = this.#limits;
+    if (this.#savedFiles >= maxFiles) return `a result can have at most ${maxFiles} files`;
+    if (this.#savedBytes + size <= maxTotalBytes) return undefined;
+    return `it has ${describeSize(size)}, and the files of a result can have at most ${describeSize(maxTotalBytes)} in all`;
+  }
+
   async #save(found: Found, { what, ...clues }: Origin): Promise<SavedPart> {
     const size = lengthOf(found);
     const lost = (message: string): SavedPart => ({ part: problem(message), saved: { size } });
     if (found.kind === 'failed') return lost(`The ${what} could not be saved: ${found.reason}.`);
     const { maxAssetBytes } = this.#limits;
+    const over = this.#overTotal(size);
+    if (over !== undefined && size <= maxAssetBytes) return lost(`The ${what} was not saved: ${over}.`);
     if (found.kind === 'refused' || size > maxAssetBytes) {
       return lost(
         `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(maxAssetBytes)}.`,

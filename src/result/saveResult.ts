@@ -173,7 +173,7 @@ export class ResultSaver {
       const audience = defined({ audience: rest[0]?.audience });
       const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
       files.push({ ...problem(message), ...audience });
-      const saved = await this.#saveLongText(restText(rest));
+      const saved = await this.#saveLongText(restText(rest), { isRest: true });
       files.push(...saved.map((part) => ({ ...part, ...audience })));
     }
     return [...limited.lead, ...files, ...limited.shown];
@@ -208,7 +208,7 @@ export class ResultSaver {
       return [part];
     }
     if (isPage(text, pieces)) {
-      return this.#saveLongText(block, pieces.map(describePiece).join(''));
+      return this.#saveLongText(block, { shown: pieces.map(describePiece).join('') });
     }
     return this.#saveMixedText(block, pieces);
   }
@@ -238,13 +238,16 @@ export class ResultSaver {
   }
 
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
-  async #saveLongText(part: TextPart, shown = part.text): Promise<readonly ResultPart[]> {
+  async #saveLongText(
+    part: TextPart,
+    { shown = part.text, isRest = false } = {},
+  ): Promise<readonly ResultPart[]> {
     const { text, source } = part;
     const type = detectTextType(text, source?.mimeType);
     const about = { types: [type.types[0], 'text/*'], size: Buffer.byteLength(text) } as const;
     const refusal = refuseType('rest of this text', about, this.#limits);
     if (refusal) return [{ ...part, text: previewText(shown) }, refusal];
-    const stored = await this.#bytes.saveText(text, type, nameFromUri(source?.uri));
+    const stored = await this.#bytes.saveText(text, type, nameFromUri(source?.uri), { isRest });
     return [{ ...stored, preview: previewText(shown) }];
   }
 }

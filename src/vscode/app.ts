@@ -74,8 +74,8 @@ export class App {
     useTranslation(vscode.l10n.t, vscode.env.language);
     useLog(this.log);
     this.#context = context;
-    const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(secrets, this.log);
+    const { globalState, globalStorageUri } = context;
+    this.#models = new EditorModels(context, this.log);
     this.servers = new EditorServers({
       context,
       log: this.log,
@@ -222,7 +222,7 @@ export class App {
     return withChat(argument, async (document) => {
       if (!(await this.#prepareModel(document))) return CANCELLED;
       // A summary is not shown before it is complete, so a notification shows the progress.
-      const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+      const outcome = await withNotice(vscode.l10n.t('Summarizing the chat'), (signal) => {
         signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
         const again = { title: '', command: 'filechat.compact', arguments: [{ uri: document.uri }] };
         return this.#runNext(document, (listener) => listener.compact(), again);
@@ -242,7 +242,7 @@ export class App {
 
   attachFile(argument: unknown): Promise<RunOutcome> {
     return withChat(argument, async (document, fields) => {
-      const title = vscode.l10n.t('Attach to the Chat');
+      const title = vscode.l10n.t('Attach to Chat');
       const files =
         readUris(fields, 'files') ?? (await vscode.window.showOpenDialog({ canSelectMany: true, title }));
       return files ? tell(await attachFiles(document, files)) : CANCELLED;
@@ -253,13 +253,13 @@ export class App {
     const fields = readFields(argument);
     const folder = readUri(fields, 'folder') ?? folderOf((await findChat(fields))?.uri);
     if (!folder)
-      return tell(failed(vscode.l10n.t('Open a saved chat first: its folder is the one to clean up.')));
+      return tell(failed(vscode.l10n.t('Open a saved chat first. The assets in its folder are cleaned up.')));
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED_FILES));
     const { cleanUpAssets } = await import('./gallery/cleanUp.ts');
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
-      return tell(failed(vscode.l10n.t('No asset was touched. {0}', messageOf(error))));
+      return tell(failed(vscode.l10n.t('No assets were removed. {0}', messageOf(error))));
     }
   }
 
@@ -268,9 +268,7 @@ export class App {
     this.#attachments.forget();
     await this.servers.forget();
     void vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        'Every server of a workspace and every tool will ask again, and every server that wants a sign-in.',
-      ),
+      vscode.l10n.t('All saved permissions and sign-ins were cleared.'),
     );
   }
 
@@ -320,7 +318,7 @@ export class App {
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {
     this.modelCommands.calibrate(used, request);
-    const dollars = costOf(used, this.#models.priceOf(model.name));
+    const dollars = costOf(used, model.price);
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
@@ -337,7 +335,7 @@ export class App {
   }
 }
 
-const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
+const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so assets cannot be deleted.');
 
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;

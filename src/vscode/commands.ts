@@ -40,6 +40,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   showAuditLog: (app) => app.servers.audit.open(),
   selectModel: (app, argument) => app.modelCommands.select(argument),
   setApiKey: (app, argument) => app.modelCommands.setKey(argument),
+  forgetModelLimits: (app, argument) => app.modelCommands.forgetLimits(argument),
   showRequest: (app, argument) => app.modelCommands.showRequest(argument),
   callTool: (app, argument) => app.serverCommands.callTool(argument),
   readResource: (app, argument) => app.serverCommands.readResource(argument),

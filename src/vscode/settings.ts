@@ -16,6 +16,7 @@ function userSetting<N extends SettingName>(name: N): SettingValue<N> {
 }
 
 export const timeoutMs = () => setting('timeoutSeconds') * 1000;
+export const maxParallelCalls = () => userSetting('maxParallelCalls');
 export const autoSave = () => setting('autoSave');
 export const nameChats = () => setting('nameChats');
 export const approve = () => userSetting('approve');
@@ -30,6 +31,8 @@ export const isAudited = () => userSetting('auditLog');
 export const disabledTools = () => userSetting('disabledTools');
 /** Name patterns of VS Code's own tools that may be used. */
 export const editorTools = () => userSetting('editorTools');
+/** Whether the servers of VS Code's profile are used. */
+export const usesEditorServers = () => userSetting('editorServers');
 export const offersBuiltInTools = () => userSetting('builtInTools');
 export const showsApps = () => userSetting('apps');
 
@@ -51,6 +54,10 @@ export function clientMetadata(): { readonly clientMetadataUrl?: string } {
 
 export async function writeDefaultModel(name: string | undefined): Promise<void> {
   await writeUserSetting('defaultModel', name);
+}
+
+export async function useEditorServers(): Promise<void> {
+  await writeUserSetting('editorServers', true);
 }
 
 export async function writeUserModels(models: unknown): Promise<void> {

@@ -120,7 +120,10 @@ describe('running a chat', () => {
 
   const refused: Record<string, [block: string, note: RegExp]> = {
     'arguments that are not JSON': [CALL('{"n": '), /> ⚠ The arguments are not valid JSON: /],
-    'arguments that are not an object': [CALL('[1]'), /> ⚠ The arguments of a tool call are one JSON object/],
+    'arguments that are not an object': [
+      CALL('[1]'),
+      /> ⚠ The arguments of a tool call must be one JSON object/,
+    ],
     'a tool that does not exist': [
       CALL('{}', '', 'nope'),
       /> ⚠ The server “a” has no tool “nope”\. Nothing was called\./,

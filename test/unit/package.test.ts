@@ -36,7 +36,7 @@ const keybindings: readonly Keybinding[] = contributes.keybindings;
 
 /** Commands that are always available. */
 const ALWAYS_THERE =
-  /^(?:showCall|newChat|openSample|openWalkthrough|selectModel|showMenu|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|openServerSettings|copyMcpConfiguration)$/;
+  /^(?:showCall|newChat|openSample|openWalkthrough|selectModel|showMenu|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|forgetModelLimits|openServerSettings|copyMcpConfiguration)$/;
 
 /** Commands that do nothing without trust. Run is not among them, because the context key of trust is set late. */
 const NEEDS_TRUST =
@@ -246,4 +246,12 @@ describe('the package', () => {
     for (const { path } of contributes.snippets) assert.ok(existsSync(join(root, path)), path);
     assert.deepEqual(manifest.extensionKind, ['workspace']);
   });
+});
+
+it('a workspace can change only whether chats are saved and named', () => {
+  const scopes = Object.entries(readSettingSchemas()).map(([name, { scope }]) => [name, scope] as const);
+  assert.deepEqual(
+    scopes.filter(([, scope]) => scope !== 'application').map(([name]) => name.replace('filechat.', '')),
+    ['autoSave', 'nameChats'],
+  );
 });

@@ -78,7 +78,7 @@ export function parseArguments(
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return { ok: true, value };
-    const message = 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.';
+    const message = 'The arguments of a tool call must be one JSON object, such as {"title": "Sales"}.';
     return { ok: false, message };
   } catch (error) {
     return { ok: false, message: `The arguments are not valid JSON: ${messageOf(error)}` };

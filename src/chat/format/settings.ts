@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
+import { BUDGET } from '../../base/budget.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { Reasoning } from '../../ports/models.ts';
 import type { Approval, ToolName } from '../../ports/tools.ts';
@@ -28,9 +29,6 @@ interface ParsedSettings {
   /** With offsets in the file. */
   readonly problems: readonly ChatProblem[];
 }
-
-/** Larger than any real settings; parsing YAML is slow. */
-const MAX_FRONT_MATTER_CHARS = 100_000;
 
 /** Reads the front matter and the preamble of chat.md. Never throws; invalid settings are omitted. */
 export function readSettings(
@@ -97,7 +95,7 @@ interface SettingPairs {
 
 /** Aliases are not resolved, so that a few lines cannot expand to gigabytes. */
 function readPairs(yaml: string): SettingPairs {
-  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long.');
+  if (yaml.length > BUDGET.frontMatterChars) return failed('The front matter is too long.');
   try {
     const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent' });
     const errors = document.errors.map(({ pos, message }) => ({

@@ -15,6 +15,9 @@ export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
  * Adds backslashes to the lines of a reply (`write`) or removes them. Both directions go through the same states,
  * which depend only on the text in the file.
  */
+/** No fence is longer. */
+const MAX_RUN_CHARS = 1000;
+
 export class ReplyLines {
   readonly #direction: ReplyDirection;
   readonly #fences = new FenceReader(true);
@@ -26,6 +29,7 @@ export class ReplyLines {
   #out = '';
   #hasBegun = false;
   #inComment = false;
+  #runChars = 0;
   #flushedAt = 0;
   /** Backslashes might be read differently in this paragraph, so characters are spelled out. */
   #spellsOut = false;
@@ -45,8 +49,16 @@ export class ReplyLines {
       this.#endLine();
       start = end + 1;
     }
-    this.#line += text.slice(start);
-    return result + this.#advance(false);
+    const tail = text.slice(start);
+    this.#line += tail;
+    return this.#isGrowingRun(tail) ? result : result + this.#advance(false);
+  }
+
+  /** Whether a long row of backticks or tildes only became longer. Reading it again each time would be quadratic. */
+  #isGrowingRun(tail: string): boolean {
+    const rest = tail.length - (/[`~]*$/.exec(tail.slice(-MAX_RUN_CHARS))?.[0].length ?? 0);
+    this.#runChars = rest === 0 ? this.#runChars + tail.length : 0;
+    return tail.length > 0 && this.#runChars > MAX_RUN_CHARS;
   }
 
   /** Returns the held-back output at the end of the text. */

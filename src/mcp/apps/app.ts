@@ -40,7 +40,6 @@ function isAppUri(uri: unknown): uri is string {
 export interface AppCsp {
   readonly connectDomains: readonly string[];
   readonly resourceDomains: readonly string[];
-  readonly frameDomains: readonly string[];
   readonly baseUriDomains: readonly string[];
 }
 
@@ -119,9 +118,11 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
   const csp = {
     connectDomains: read('connectDomains'),
     resourceDomains: read('resourceDomains'),
-    frameDomains: read('frameDomains'),
     baseUriDomains: read('baseUriDomains'),
   };
+  // A frame would have its own WebRTC, and its own page that nobody has looked at.
+  if (field(declared, 'frameDomains') !== undefined)
+    notices.push('It declares frames, which apps cannot have.');
   return { csp, notices };
 }
 
@@ -153,7 +154,7 @@ function readOrigin(entry: unknown, schemes: readonly string[], local: boolean):
  */
 export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): string {
   const list = (...sources: readonly string[]) => (sources.length === 0 ? "'none'" : sources.join(' '));
-  const { connectDomains, resourceDomains, frameDomains, baseUriDomains } = csp;
+  const { connectDomains, resourceDomains, baseUriDomains } = csp;
   const directives: readonly (readonly [string, string])[] = [
     ['default-src', "'none'"],
     ['script-src', list("'unsafe-inline'", ...ownScripts, ...resourceDomains)],
@@ -162,17 +163,38 @@ export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): strin
     ['font-src', list('data:', ...resourceDomains)],
     ['media-src', list('data:', 'blob:', ...resourceDomains)],
     ['connect-src', list(...connectDomains)],
-    ['frame-src', list(...frameDomains)],
+    ['frame-src', "'none'"],
     ['base-uri', list(...baseUriDomains)],
     // `form-action` does not fall back to default-src: without it a form could send data anywhere.
     ['form-action', "'none'"],
     ['object-src', "'none'"],
+    // Not in all browsers yet: see `GUARD`.
+    ['webrtc', "'block'"],
   ];
   return directives.map((each) => each.join(' ')).join('; ');
 }
 
 /**
- * Puts the policy before the page, because it applies only to what follows it. The doctype, `<html>` and `<head>` of
+ * Runs before any script of the app. WebRTC is a way to the network that policies do not cover in all browsers; a frame
+ * would bring it back, so frames are removed before the app can use them. `webkitRTCPeerConnection` is an alias.
+ */
+const GUARD = `<script>(() => {
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
+    Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false });
+  const FRAMES = 'iframe, frame, object, embed, fencedframe, portal';
+  const observe = (root) => {
+    const observer = new MutationObserver(() => root.querySelectorAll(FRAMES).forEach((frame) => frame.remove()));
+    observer.observe(root, { childList: true, subtree: true });
+    return root;
+  };
+  observe(document);
+  const { attachShadow } = Element.prototype;
+  Element.prototype.attachShadow = function (options) { return observe(attachShadow.call(this, options)); };
+  document.currentScript.remove();
+})()</script>`;
+
+/**
+ * Puts the policy and the guard before the page, because it applies only to what follows it. The doctype, `<html>` and `<head>` of
  * the app are then duplicates, which parsers ignore.
  */
 export function withPolicy(html: string, csp: AppCsp): string {
@@ -181,7 +203,7 @@ export function withPolicy(html: string, csp: AppCsp): string {
   // A DNS prefetch is a request too, and policies do not cover it.
   const quiet = '<meta http-equiv="x-dns-prefetch-control" content="off">';
   // A byte order mark would be text, which ends the head.
-  return `${head}${quiet}${html.replace(/^\uFEFF+/, '')}`;
+  return `${head}${quiet}${GUARD}${html.replace(/^\uFEFF+/, '')}`;
 }
 
 /** The content block that saves the app with the result. It contains bytes, so that it becomes a file. */

@@ -1,9 +1,11 @@
 import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { BUDGET } from '../../base/budget.ts';
 import { defined, field, parseJson } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
+import { exampleFor } from '../schema/example.ts';
 import { meterSchema } from '../schema/limits.ts';
-import { exampleFor, type Keywords, type PathStep, printJson } from '../schema/schema.ts';
+import { type Keywords, type PathStep, printJson, SchemaWalk } from '../schema/walk.ts';
 import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 
 /** A problem in the arguments of a call. Offsets are relative to the arguments. */
@@ -31,14 +33,13 @@ export interface ArgumentItem {
 const MAX_CHARS = 200_000;
 const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
-const MAX_STEPS = 500_000;
 
-/** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
+/** Validation and completion for the arguments of one tool. Never uses the network, and never reads more than its budget of the schema. */
 export class ArgumentHelp {
   readonly schema: Keywords;
   readonly #service: LanguageService;
   readonly #document: (text: string) => TextDocument;
-  readonly #steps = { left: MAX_STEPS };
+  readonly #steps = { left: BUDGET.validatorSteps };
 
   private constructor(schema: Keywords, service: LanguageService, documents: typeof TextDocument) {
     this.schema = schema;
@@ -121,8 +122,9 @@ export class ArgumentHelp {
     const node = isName ? (property.valueNode ?? property) : found;
     if (!node) return undefined;
     const steps = stepsTo(node);
-    const keywords = schemaAt(this.schema, steps);
-    return { steps, node, keywords, choices: choicesOf(keywords, this.schema) };
+    const walk = new SchemaWalk(this.schema);
+    const keywords = schemaAt(walk, steps);
+    return { steps, node, keywords, choices: choicesOf(keywords, walk), walk };
   }
 
   nodeAt(text: string, offset: number): ASTNode | undefined {
@@ -143,7 +145,7 @@ export class ArgumentHelp {
   }
 
   async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
-    this.#steps.left = MAX_STEPS;
+    this.#steps.left = BUDGET.validatorSteps;
     try {
       return await work();
     } catch {
@@ -241,10 +243,11 @@ function addMissing(
   // For a nested object the problem is at its name.
   const node = isEmpty ? undefined : help.at(text, offset)?.node;
   if (!isEmpty && node?.type !== 'object') return [];
-  const { properties } = schemaAt(help.schema, node ? stepsTo(node) : []);
+  const walk = new SchemaWalk(help.schema);
+  const { properties } = schemaAt(walk, node ? stepsTo(node) : []);
   const members = names.map((name) => {
     const schema = field(properties, name);
-    return `${JSON.stringify(name)}: ${printJson(exampleFor(schema, help.schema)) ?? 'null'}`;
+    return `${JSON.stringify(name)}: ${walk.print(exampleFor(schema, walk)) ?? 'null'}`;
   });
   const edit: TextEdit =
     node?.type === 'object'

@@ -1,6 +1,6 @@
 import { field, isObject } from '../../base/json.ts';
-import { looksSecret } from '../config/types.ts';
-import { flattenSchema, propertiesOf } from '../schema/schema.ts';
+import { looksSecret } from '../config/secrets.ts';
+import { SchemaWalk } from '../schema/walk.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -12,9 +12,10 @@ const MAX_CHARS = 8_000;
  * files, are left out. Undefined if nothing is left.
  */
 export function rememberable(inputSchema: unknown, args: Arguments): Arguments | undefined {
-  const { properties } = propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
+  const walk = new SchemaWalk(inputSchema);
+  const { properties } = walk.propertiesOf(walk.flatten(inputSchema).keywords);
   const kept = Object.entries(args).filter(([name, value]) => {
-    const { keywords } = flattenSchema(properties.get(name), inputSchema);
+    const { keywords } = walk.flatten(properties.get(name));
     const isHidden = keywords['format'] === 'password' || keywords['writeOnly'] === true;
     return value !== undefined && !isHidden && isPlain(name, value);
   });
@@ -24,7 +25,8 @@ export function rememberable(inputSchema: unknown, args: Arguments): Arguments |
 
 /** The stored arguments that the tool still knows. */
 export function stillKnown(inputSchema: unknown, args: unknown): Arguments {
-  const { properties } = propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
+  const walk = new SchemaWalk(inputSchema);
+  const { properties } = walk.propertiesOf(walk.flatten(inputSchema).keywords);
   if (!isObject(args)) return {};
   return Object.fromEntries(Object.entries(args).filter(([name]) => properties.has(name)));
 }

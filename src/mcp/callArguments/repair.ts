@@ -1,5 +1,5 @@
 import { isObject, parseJson, parseJsonWithComments } from '../../base/json.ts';
-import { alternativesOf, childSchema, flattenSchema, type Keywords, propertiesOf } from '../schema/schema.ts';
+import { childSchema, type Keywords, SchemaWalk } from '../schema/walk.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,17 +14,18 @@ export interface RepairedArguments {
  * that it does not allow only if there is a single reading that it allows. Undefined if the arguments are not an object.
  */
 export function repairArguments(text: string, schema: unknown): RepairedArguments | undefined {
-  const read = readObject(text, schema);
+  const walk = new SchemaWalk(schema);
+  const read = readObject(text, walk);
   if (!read) return undefined;
-  const repairs = new Repairs(schema);
-  const value = repairs.inObject(read.value, flattenSchema(schema, schema).keywords, '');
+  const repairs = new Repairs(walk);
+  const value = repairs.inObject(read.value, walk.flatten(schema).keywords, '');
   return { value, repairs: [...read.repairs, ...repairs.made] };
 }
 
 const MAX_ENCODINGS = 3;
 
 /** One object, in JSON or in JSON with comments and trailing commas, also as a string of JSON. */
-function readObject(text: string, schema: unknown): RepairedArguments | undefined {
+function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefined {
   const repairs = new Set<string>();
   let json = text.trim() === '' ? '{}' : text;
   for (let encodings = 0; encodings < MAX_ENCODINGS; encodings += 1) {
@@ -33,7 +34,7 @@ function readObject(text: string, schema: unknown): RepairedArguments | undefine
     if (value === undefined) return undefined;
     if (strict === undefined) repairs.add('comments or trailing commas were removed');
     if (isObject(value)) return { value, repairs: [...repairs] };
-    if (value === null || value === '') return readNothing(schema);
+    if (value === null || value === '') return readNothing(walk);
     if (typeof value !== 'string') return undefined;
     repairs.add('they were a string of JSON');
     json = value;
@@ -50,8 +51,8 @@ function parseLoosely(text: string): unknown {
   }
 }
 
-function readNothing(schema: unknown): RepairedArguments | undefined {
-  const { required } = propertiesOf(flattenSchema(schema, schema).keywords);
+function readNothing(walk: SchemaWalk): RepairedArguments | undefined {
+  const { required } = walk.propertiesOf(walk.flatten(walk.root).keywords);
   return required.size > 0 ? undefined : { value: {}, repairs: ['nothing became no arguments'] };
 }
 
@@ -60,20 +61,21 @@ const MAX_DEPTH = 20;
 
 class Repairs {
   readonly made: string[] = [];
-  readonly #root: unknown;
+  readonly #walk: SchemaWalk;
   #depth: number;
 
-  constructor(root: unknown, depth = 0) {
-    this.#root = root;
+  constructor(walk: SchemaWalk, depth = 0) {
+    this.#walk = walk;
     this.#depth = depth;
   }
 
   inObject(value: Fields, keywords: Keywords, path: string): Fields {
-    const { properties, required } = propertiesOf(keywords);
+    const { properties, required } = this.#walk.propertiesOf(keywords);
     const entries = Object.entries(value).flatMap(([name, each]) => {
       const place = path === '' ? name : `${path}.${name}`;
       const schema = childSchema(keywords, name);
-      if (each === null && properties.has(name) && !required.has(name) && !this.#fits(null, schema)) {
+      const mayBeLeftOut = each === null && properties.has(name) && !required.has(name);
+      if (mayBeLeftOut && !this.#fits(null, schema) && !this.#walk.isSpent) {
         this.made.push(`${place}: null was left out`);
         return [];
       }
@@ -110,8 +112,8 @@ class Repairs {
 
   /** The only alternative of a schema for objects or lists; undefined if there are several. */
   #shapeOf(schema: unknown, type: string): Keywords | undefined {
-    const { keywords } = flattenSchema(schema, this.#root);
-    const all = (alternativesOf(keywords, this.#root) ?? [keywords]).filter((each) => {
+    const { keywords } = this.#walk.flatten(schema);
+    const all = (this.#walk.alternatives(keywords) ?? [keywords]).filter((each) => {
       const types = this.#typesOf(each);
       return types === undefined || types.has(type);
     });
@@ -124,7 +126,7 @@ class Repairs {
     const mayBeOne = types.has('array') && value !== null && found.length === 0 && !looksLikeJson;
     const readings = mayBeOne ? [...found, { value: [value], how: 'one value became a list' }] : found;
     return readings.flatMap((reading) => {
-      const inner = new Repairs(this.#root, this.#depth);
+      const inner = new Repairs(this.#walk, this.#depth);
       const repaired = inner.#inside(reading.value, schema, place);
       return this.#fits(repaired, schema) ? [{ ...reading, value: repaired, inner: inner.made }] : [];
     });
@@ -134,24 +136,32 @@ class Repairs {
   #fits(value: unknown, schema: unknown, depth = this.#depth): boolean {
     if (!isObject(schema)) return true;
     const types = this.#typesOf(schema);
-    if (depth > MAX_DEPTH || (types && !hasType(types, value))) return false;
-    const { keywords } = flattenSchema(schema, this.#root);
-    if (value !== null && !isChoice(value, keywords)) return false;
+    if (depth > MAX_DEPTH || this.#walk.isSpent || (types && !hasType(types, value))) return false;
+    const { keywords } = this.#walk.flatten(schema);
+    if (value !== null && !this.#isChoice(value, keywords)) return false;
     const shape = this.#shapeOf(schema, typeOf(value));
     if (!shape || typeof value !== 'object' || value === null) return true;
     if (Array.isArray(value))
       return value.every((each: unknown, at) => this.#fits(each, childSchema(shape, at), depth + 1));
-    const { required } = propertiesOf(shape);
+    const { required } = this.#walk.propertiesOf(shape);
     return (
       [...required].every((name) => Object.hasOwn(value, name)) &&
       Object.entries(value).every(([name, each]) => this.#fits(each, childSchema(shape, name), depth + 1))
     );
   }
 
+  #isChoice(value: unknown, { enum: choices, ...keywords }: Keywords): boolean {
+    const json = JSON.stringify(value);
+    if (Array.isArray(choices)) {
+      return this.#walk.spend(choices.length) && choices.some((each) => JSON.stringify(each) === json);
+    }
+    return !Object.hasOwn(keywords, 'const') || JSON.stringify(keywords['const']) === json;
+  }
+
   /** The JSON types that a schema allows; undefined if it allows any, or does not say. */
   #typesOf(schema: unknown): Types | undefined {
-    const { keywords, nullable } = flattenSchema(schema, this.#root);
-    const members = alternativesOf(keywords, this.#root) ?? [keywords];
+    const { keywords, nullable } = this.#walk.flatten(schema);
+    const members = this.#walk.alternatives(keywords) ?? [keywords];
     const types = members.map(ownTypes);
     if (types.some((each) => each === undefined)) return undefined;
     return new Set([...types.flatMap((each) => each ?? []), ...(nullable ? ['null'] : [])]);
@@ -184,12 +194,6 @@ function typeOf(value: unknown): string {
 function hasType(types: Types, value: unknown): boolean {
   const type = typeOf(value);
   return types.has(type) || (type === 'integer' && types.has('number'));
-}
-
-function isChoice(value: unknown, { enum: choices, ...keywords }: Keywords): boolean {
-  const same = (each: unknown) => JSON.stringify(each) === JSON.stringify(value);
-  if (Array.isArray(choices)) return choices.some(same);
-  return !Object.hasOwn(keywords, 'const') || same(keywords['const']);
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -1,15 +1,7 @@
 import { isObject } from '../../base/json.ts';
+import { exampleFor } from '../schema/example.ts';
 import { pickKeywords, schemaProblem } from '../schema/limits.ts';
-import {
-  alternativesOf,
-  childSchema,
-  exampleFor,
-  flattenSchema,
-  type Keywords,
-  type PathStep,
-  printJson,
-  propertiesOf,
-} from '../schema/schema.ts';
+import { childSchema, type Keywords, type PathStep, SchemaWalk } from '../schema/walk.ts';
 
 /**
  * Keywords that are passed to the JSON language service. Schemas are untrusted: the service runs patterns on RegExp,
@@ -36,22 +28,22 @@ function isSafe(keyword: string, schema: object): boolean {
   return SAFE_KEYWORDS.has(keyword) && !isOpen;
 }
 
-export function schemaAt(root: unknown, steps: readonly PathStep[]): Keywords {
-  let { keywords } = flattenSchema(root, root);
+export function schemaAt(walk: SchemaWalk, steps: readonly PathStep[]): Keywords {
+  let { keywords } = walk.flatten(walk.root);
   for (const step of steps) {
-    const inner = [keywords, ...(alternativesOf(keywords, root) ?? [])]
+    const inner = [keywords, ...(walk.alternatives(keywords) ?? [])]
       .map((each) => childSchema(each, step))
       .find((each) => each !== undefined);
-    keywords = flattenSchema(inner, root).keywords;
+    keywords = walk.flatten(inner).keywords;
   }
   return keywords;
 }
 
 /** The values of `enum` or `const`, also those of a union. */
-export function choicesOf(keywords: Keywords, root: unknown): readonly unknown[] {
+export function choicesOf(keywords: Keywords, walk: SchemaWalk): readonly unknown[] {
   if (Array.isArray(keywords['enum'])) return keywords['enum'];
   if (Object.hasOwn(keywords, 'const')) return [keywords['const']];
-  return (alternativesOf(keywords, root) ?? []).flatMap(({ enum: choices, ...rest }) =>
+  return (walk.alternatives(keywords) ?? []).flatMap(({ enum: choices, ...rest }) =>
     Array.isArray(choices) ? choices : Object.hasOwn(rest, 'const') ? [rest['const']] : [],
   );
 }
@@ -63,25 +55,26 @@ const MAX_IN_LINE = 2;
 
 /** A snippet with the required arguments of a tool; each placeholder contains an example. */
 export function argumentsSnippet(schema: unknown): string {
-  const { properties, required } = propertiesOf(flattenSchema(schema, schema).keywords);
+  const walk = new SchemaWalk(schema);
+  const { properties, required } = walk.propertiesOf(walk.flatten(schema).keywords);
   const needed = [...properties].filter(([name]) => required.has(name)).slice(0, MAX_PLACEHOLDERS);
   if (needed.length === 0) return '{$1}';
   const members = needed.map(
-    ([name, each], at) => `${escapeSnippet(JSON.stringify(name))}: ${placeholder(at + 1, each, schema)}`,
+    ([name, each], at) => `${escapeSnippet(JSON.stringify(name))}: ${placeholder(at + 1, each, walk)}`,
   );
   return members.length <= MAX_IN_LINE
     ? `{${members.join(', ')}}`
     : `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}`;
 }
 
-function placeholder(number: number, schema: unknown, root: unknown): string {
-  const choices = choicesOf(flattenSchema(schema, root).keywords, root);
+function placeholder(number: number, schema: unknown, walk: SchemaWalk): string {
+  const choices = choicesOf(walk.flatten(schema).keywords, walk);
   const words = choices.filter((each) => typeof each === 'string' && /^[\w .:/-]{1,60}$/.test(each));
   if (words.length > 1 && words.length === choices.length && words.length <= MAX_CHOICES) {
     return `"\${${number}|${words.join(',')}|}"`;
   }
-  const example = exampleFor(schema, root);
-  const json = printJson(example) ?? 'null';
+  const example = exampleFor(schema, walk);
+  const json = walk.print(example) ?? 'null';
   if (json.length > MAX_PLACEHOLDER_CHARS) return `$${number}`;
   // The quotes of a string stay outside of the placeholder.
   return typeof example === 'string'

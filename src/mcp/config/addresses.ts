@@ -39,12 +39,58 @@ const FORBIDDEN_ADDRESSES = blockList([
   ['::', 128],
 ]);
 
+/** Whether something is on this machine, in its network, or elsewhere. */
+export type Reach = 'machine' | 'network' | 'internet';
+
+/** Where an IP address is. */
+export function reachOf(address: string): Reach {
+  if (listContains(MACHINE, address)) return 'machine';
+  return listContains(NETWORK, address) ? 'network' : 'internet';
+}
+
+/** Whether an IP address is one that no server may make us use. */
+export function isForbiddenAddress(address: string): boolean {
+  return listContains(FORBIDDEN_ADDRESSES, address);
+}
+
+const MACHINE = blockList([['::1', 128], ...inAllForms([['127.0.0.0', 8]])]);
+/** Private networks, those of providers and of IPv6, and multicast. */
+const NETWORK = blockList([
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  ...inAllForms([
+    ['10.0.0.0', 8],
+    ['172.16.0.0', 12],
+    ['192.168.0.0', 16],
+    ['100.64.0.0', 10],
+    ['169.254.0.0', 16],
+    ['198.18.0.0', 15],
+    ['224.0.0.0', 4],
+  ]),
+]);
+
+/** IPv4 subnets, also as translated by NAT64 and 6to4. A list finds IPv4 in IPv6 (`::ffff:…`) by itself. */
+function inAllForms(subnets: readonly Subnet[]): readonly Subnet[] {
+  return subnets.flatMap(([address, bits]): readonly Subnet[] => {
+    const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+    const [high, low] = [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+    return [
+      [address, bits],
+      [`64:ff9b::${high}:${low}`, 96 + bits],
+      [`2002:${high}:${low}::`, 16 + bits],
+    ];
+  });
+}
+
+type Subnet = readonly [address: string, bits: number];
+
 function listContains(list: BlockList, host: string): boolean {
   const version = isIP(host);
   return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-function blockList(subnets: readonly (readonly [address: string, bits: number])[]): BlockList {
+function blockList(subnets: readonly Subnet[]): BlockList {
   const list = new BlockList();
   for (const [address, bits] of subnets) {
     list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6');

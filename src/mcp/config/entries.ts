@@ -1,8 +1,9 @@
 import { posix, win32 } from 'node:path';
 import { field, isObject } from '../../base/json.ts';
 import { describeServer } from './fingerprint.ts';
+import { looksSecret } from './secrets.ts';
 import { readServers } from './servers.ts';
-import { looksSecret, type ServerConfig } from './types.ts';
+import type { ServerConfig } from './types.ts';
 
 export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';
 

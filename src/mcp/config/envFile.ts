@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
+import { checkConfig } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { ServerConfig } from './types.ts';
 
@@ -43,7 +44,12 @@ export async function withEnvFile(
 ): Promise<ServerConfig> {
   if (config.kind !== 'stdio' || config.envFile === undefined) return config;
   const path = showInvisible(config.envFile);
-  const text = await readText(config.envFile).catch((error: unknown) => {
+  const read = async (file: string) => {
+    const found = await readText(file);
+    checkConfig(found);
+    return found;
+  };
+  const text = await read(config.envFile).catch((error: unknown) => {
     throw new Error(
       `Its env file ${path} could not be read: ${messageOf(error)}. Create the file, or remove "envFile" from the configuration.`,
     );

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { MASK } from '../connection/stderr.ts';
 import { inputsOf } from './inputs.ts';
-import { looksSecret, type RemoteServer, type ServerConfig, type StdioServer } from './types.ts';
+import { looksSecret, MASK } from './secrets.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
 /** Whether the value of this name is masked. */
 export type IsSecret = (name: string, value: string) => boolean;
@@ -18,7 +18,7 @@ export function describeServer(config: ServerConfig, isSecret: IsSecret = () => 
   return [
     ...lines,
     ...listed('inputs:', inputsOf(config)),
-    ...listed('gets from your environment:', config.fromEnvironment ?? []),
+    ...listed('from your environment:', config.fromEnvironment ?? []),
   ].join('\n');
 }
 
@@ -31,7 +31,7 @@ export function describeChange(was: string, is: string): string {
   ];
   return lines.length > 0
     ? lines.join('\n')
-    : 'A value that is not shown has changed: one of its env file, or of your environment.';
+    : 'A value that is not shown has changed, in its env file or in your environment.';
 }
 
 /** Covers the whole configuration, including the values of variables and headers. */
@@ -42,26 +42,33 @@ export function fingerprintServer(config: ServerConfig): string {
 function describeProgram(config: StdioServer, isSecret: IsSecret): string[] {
   const { command, args, cwd, env, envFile, fileVariables = {} } = config;
   const found = Object.entries(fileVariables);
-  const isShown = (name: string) => DECISIVE.test(name) && !looksSecret(name);
+  const isShown = ([name, value]: readonly [string, string]) =>
+    (DECISIVE.test(name) || (ADDRESS.test(name) && isPlainAddress(value))) && !looksSecret(name);
   return [
     [command, ...args].map(quoted).join(' '),
     ...listed('in', cwd === undefined ? [] : [cwd]),
     ...assigned('env:', Object.entries(env), isSecret),
     ...listed('env file:', envFile === undefined ? [] : [envFile]),
-    ...assigned(
-      'env file sets:',
-      found.filter(([name]) => isShown(name)),
-    ),
+    ...assigned('env file sets:', found.filter(isShown)),
     ...listed(
       'env file sets:',
-      found.map(([name]) => name).filter((name) => !isShown(name)),
+      found.filter((each) => !isShown(each)).map(([name]) => name),
     ),
   ];
 }
 
 /** Variables that load code into a program, choose the program, or redirect its connections. */
 const DECISIVE =
-  /^(?:NODE_|ELECTRON_|LD_|DYLD_|PYTHON|RUBY|PERL|DOTNET_|GIT_|NPM_CONFIG_|BASH_|SSL_|ENV$|SHELL$|COMSPEC$)|PATH$|_PROXY$|OPTIONS$|OPTS?$/i;
+  /^(?:NODE_|ELECTRON_|LD_|DYLD_|PYTHON|RUBY|PERL|DOTNET_|GIT_|NPM_CONFIG_|PIP_|UV_|CARGO_|DENO_|BUN_|DOCKER_|CONTAINER_|KUBE|BASH_|SSL_|ENV$|SHELL$|COMSPEC$|EDITOR$|PAGER$|HOME$)|PATH$|_PROXY$|OPTIONS$|OPTS?$/i;
+
+/** Variables that choose where a program connects to, such as OPENAI_BASE_URL. */
+const ADDRESS = /_(?:URL|URI|HOST|ENDPOINT|BASE|REGISTRY|INDEX|MIRROR)$/i;
+
+/** An address without a user name, a password or a query, which may be secrets. */
+function isPlainAddress(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url?.username === '' && url.password === '' && url.search === '';
+}
 
 function describeAddress({ url, headers, oauth = {} }: RemoteServer, isSecret: IsSecret): string[] {
   const { clientId, clientSecret, clientMetadataUrl, scopes = [] } = oauth;

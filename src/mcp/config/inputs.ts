@@ -1,4 +1,5 @@
 import { defined, field } from '../../base/json.ts';
+import { isOrdinary, secretsIn } from './secrets.ts';
 import { checkConfig, checkNoNul, mapTexts, type ServerConfig } from './types.ts';
 
 export type InputDefinition =
@@ -18,13 +19,16 @@ export interface InputOption {
 /** A configuration without variables, ready to start. */
 export interface ResolvedServer {
   readonly config: ServerConfig;
-  /** Values to mask in logs: entered inputs, and values of environment variables. */
+  /** Values to mask in messages and logs: inputs and environment variables that are secrets. */
   readonly secrets: readonly string[];
 }
 
-/** Shorter values are too common to be masked. */
-const MIN_SECRET_CHARS = 4;
 const INPUT = /\$\{input:([^}]+)\}/g;
+
+export interface InputContext {
+  readonly definitions?: ReadonlyMap<string, InputDefinition> | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
 
 /** The distinct ids of the inputs in a configuration. */
 export function inputsOf(config: ServerConfig): readonly string[] {
@@ -43,7 +47,7 @@ export function inputsOf(config: ServerConfig): readonly string[] {
 export async function resolveInputs(
   config: ServerConfig,
   ask: (id: string) => Promise<string | undefined>,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  { definitions, environment = process.env }: InputContext = {},
 ): Promise<ResolvedServer> {
   const values = new Map<string, string>();
   for (const id of inputsOf(config)) {
@@ -53,11 +57,18 @@ export async function resolveInputs(
     }
     values.set(id, value);
   }
-  const fromEnvironment = (config.fromEnvironment ?? []).map((name) => environment[name] ?? '');
-  const secrets = [...values.values(), ...fromEnvironment].filter(
-    (value) => value.length >= MIN_SECRET_CHARS,
-  );
+  const variables = (config.fromEnvironment ?? []).map((name) => [name, environment[name] ?? ''] as const);
+  const secrets = [
+    ...[...values].flatMap(([id, value]) => inputSecrets(id, value, definitions?.get(id))),
+    ...variables.flatMap(secretsIn),
+  ];
   return { config: joinFileVariables(values.size === 0 ? config : fillIn(config, values)), secrets };
+}
+
+/** An input without a definition may be a secret. */
+function inputSecrets(id: string, value: string, definition?: InputDefinition): readonly string[] {
+  if (definition === undefined) return isOrdinary(value) ? [] : [value];
+  return definition.kind === 'text' && definition.password ? [value] : secretsIn([id, value]);
 }
 
 function fillIn(config: ServerConfig, values: ReadonlyMap<string, string>): ServerConfig {

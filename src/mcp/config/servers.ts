@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
-import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { field, isObject, parseConfig } from '../../base/json.ts';
 import { type InputDefinition, readInputs } from './inputs.ts';
 import {
   checkConfig,
@@ -19,6 +19,8 @@ interface ServersRead {
   readonly written: ReadonlyMap<string, ServerConfig>;
   /** One sentence for each entry that was skipped: which one, why, and what to do. */
   readonly problems: readonly string[];
+  /** The declared inputs; only files have them. */
+  readonly inputs?: ReadonlyMap<string, InputDefinition>;
 }
 
 /** Reads the value of `servers`. Each invalid entry becomes a problem; disabled entries are skipped silently. */
@@ -47,13 +49,10 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
 }
 
 /** Reads a file such as `.vscode/mcp.json`. Other apps call `servers` `mcpServers`. */
-export function readServersFile(
-  text: string,
-  expansion: Expansion,
-): ServersRead & { readonly inputs: ReadonlyMap<string, InputDefinition> } {
+export function readServersFile(text: string, expansion: Expansion): Required<ServersRead> {
   let json: unknown;
   try {
-    json = parseJsonWithComments(text);
+    json = parseConfig(text);
   } catch (error) {
     return unreadable(`The MCP servers file is not JSON: ${(error as Error).message}.`);
   }

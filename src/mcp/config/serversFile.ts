@@ -1,4 +1,4 @@
-import { blankComments, field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { blankComments, field, isObject, parseConfig } from '../../base/json.ts';
 import type { NewServer } from './entries.ts';
 
 /** The places of a property in a text. */
@@ -11,7 +11,7 @@ interface PropertyPlace {
 /** Where a property starts, such as `['servers', 'charts']`. Undefined if the text is not JSON or has none. */
 export function findProperty(text: string, path: readonly string[]): PropertyPlace | undefined {
   try {
-    parseJsonWithComments(text);
+    parseConfig(text);
   } catch {
     return undefined;
   }
@@ -30,7 +30,7 @@ interface AddedServer extends NewServer {
 
 /** Adds or replaces a server, and keeps everything else as it is written. Throws if the text is not such a file. */
 export function addToServersFile(text: string, { name, entry, inputs = [] }: AddedServer): string {
-  const json: unknown = text.trim() === '' ? {} : parseJsonWithComments(text);
+  const json: unknown = text.trim() === '' ? {} : parseConfig(text);
   if (!isObject(json)) throw new SyntaxError('it must be an object');
   const root =
     field(json, 'servers') === undefined && isObject(field(json, 'mcpServers')) ? 'mcpServers' : 'servers';

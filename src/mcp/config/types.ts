@@ -1,3 +1,5 @@
+import { isAbsolute, join } from 'node:path';
+
 interface AnyServer {
   /** Names of the environment variables whose values were expanded into the configuration. */
   readonly fromEnvironment?: readonly string[];
@@ -123,11 +125,13 @@ export function checkHeader(name: string, text: string): void {
   }
 }
 
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|AUTHORIZATION/i;
-
-/** Prefixes of the keys of well-known services. */
-const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ)/;
-
-export function looksSecret(name: string, value = ''): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+/**
+ * Like VS Code's own MCP client, starts programs of a workspace in its folder. A relative folder is below it, so that a
+ * permission for one workspace is not one for the folder of the same name in another.
+ */
+export function startedIn(folder: string, config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio') return config;
+  const { cwd = folder } = config;
+  const isRelative = !isAbsolute(cwd) && !/^(?:\$\{|~)/.test(cwd);
+  return { ...config, cwd: isRelative ? join(folder, cwd) : cwd };
 }

@@ -28,10 +28,13 @@ export interface SdkClientOptions {
 }
 
 interface ClientSetup extends SdkClientOptions {
+  readonly answers: Answers;
   readonly timers: RequestTimers;
   readonly onLog: (level: Level, message: string) => void;
   readonly onElicitationDone: (id: string) => void;
 }
+
+const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} };
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -47,7 +50,7 @@ const LEVELS: ReadonlyMap<string, Level> = new Map([
 /** The SDK's client with handlers for the requests and notifications of servers. */
 export function createClient(setup: ClientSetup): Client {
   const client = new Client(setup.clientInfo, { capabilities: capabilitiesOf(setup) });
-  handleRequests(client, setup);
+  handleRequests(client, setup.answers);
   handleNotifications(client, setup);
   return client;
 }
@@ -57,36 +60,55 @@ function capabilitiesOf({ requests, apps }: ClientSetup): ClientCapabilities {
     ...(requests.elicit && { elicitation: { form: {}, url: {} } }),
     ...(requests.sample && { sampling: { tools: {} } }),
     ...(requests.roots && { roots: { listChanged: true } }),
-    ...(apps && { extensions: APPS_EXTENSION }),
+    extensions: { ...TASKS_EXTENSION, ...(apps && APPS_EXTENSION) },
   };
 }
 
-function handleRequests(client: Client, { name, requests, chats, timers }: ClientSetup): void {
+/** Answers to the requests that servers may send, by method. */
+export type Answers = ReturnType<typeof createAnswers>;
+
+type AnswerDeps = Pick<ClientSetup, 'name' | 'requests' | 'chats' | 'timers'>;
+
+export function createAnswers({ name, requests, chats, timers }: AnswerDeps) {
   const { elicit, sample, roots } = requests;
   const askedBy = () => ({ server: name, chats: chats() });
+  const prompt = <T>(given: AbortSignal, ask: (signal: AbortSignal) => Promise<T>) =>
+    timers.pauseWhile(ask(AbortSignal.any([given, timers.promptSignal])));
+  return {
+    'elicitation/create':
+      elicit &&
+      (async (params: unknown, given: AbortSignal) => {
+        const elicitation = read(() => readElicitation(params));
+        const answer = await prompt(given, (signal) => elicit.call(requests, elicitation, askedBy(), signal));
+        return writeElicitationAnswer(answer, elicitation);
+      }),
+    'sampling/createMessage':
+      sample &&
+      (async (params: unknown, given: AbortSignal) => {
+        const request = read(() => readSampling(params));
+        try {
+          return writeSamplingAnswer(
+            await prompt(given, (signal) => sample.call(requests, request, askedBy(), signal)),
+          );
+        } catch (error) {
+          throw new ProtocolError(USER_REJECTED, messageOf(error));
+        }
+      }),
+    'roots/list': roots && (async () => ({ roots: [...(await roots.call(requests))] })),
+  };
+}
+
+function handleRequests(client: Client, answers: Answers): void {
+  const { 'elicitation/create': elicit, 'sampling/createMessage': sample, 'roots/list': list } = answers;
   if (elicit) {
-    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-      const elicitation = read(() => readElicitation(params));
-      const signal = AbortSignal.any([mcpReq.signal, timers.promptSignal]);
-      const answer = await timers.pauseWhile(elicit.call(requests, elicitation, askedBy(), signal));
-      return writeElicitationAnswer(answer, elicitation);
-    });
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => elicit(params, mcpReq.signal));
   }
   if (sample) {
-    client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
-      const request = read(() => readSampling(params));
-      try {
-        const signal = AbortSignal.any([mcpReq.signal, timers.promptSignal]);
-        const answer = await timers.pauseWhile(sample.call(requests, request, askedBy(), signal));
-        return writeSamplingAnswer(answer);
-      } catch (error) {
-        throw new ProtocolError(USER_REJECTED, messageOf(error));
-      }
-    });
+    client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
+      sample(params, mcpReq.signal),
+    );
   }
-  if (roots) {
-    client.setRequestHandler('roots/list', async () => ({ roots: [...(await roots.call(requests))] }));
-  }
+  if (list) client.setRequestHandler('roots/list', list);
 }
 
 /** The protocol's error code for a request that the user rejected. */

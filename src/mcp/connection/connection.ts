@@ -4,63 +4,38 @@ import {
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
-import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
+import { atMost, startTimer, Throttle, unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
-import { defined } from '../../base/json.ts';
-import type { Log } from '../../ports/document.ts';
-import type { LogLevel, ServerAbout, ServerOffers } from '../../ports/servers.ts';
-import type { ToolProgress } from '../../ports/tools.ts';
-import type { ServerConfig } from '../config/types.ts';
-import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import type { SpillTable } from '../spill/files.ts';
+import { defined, field } from '../../base/json.ts';
+import type { LogLevel, ServerOffers } from '../../ports/servers.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+import { createMask } from '../config/secrets.ts';
 import { PendingRequests, type Ticket } from '../spill/tickets.ts';
-import { aboutServer, createClient, type Level, offersOf, type SdkClientOptions } from './clientSetup.ts';
-import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
-import type { KnownProtocol } from './knownProtocols.ts';
-import type { ProcessGuard } from './processGuard.ts';
+import { type Answers, aboutServer, createAnswers, createClient, offersOf } from './clientSetup.ts';
+import {
+  explainFailure,
+  explainTimeout,
+  isBroken,
+  isExpiredSession,
+  oneLine,
+  ProtocolMismatch,
+  SESSION_EXPIRED,
+} from './failure.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
-import { createMask, LogLimit, StderrTail } from './stderr.ts';
+import { ServerLog } from './serverLog.ts';
+import { StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { createTransport, type ServerTransport } from './transport.ts';
-
-export interface ConnectionOptions extends SdkClientOptions {
-  /** With all inputs resolved. */
-  readonly config: ServerConfig;
-  /** Values to mask in messages and logs. */
-  readonly secrets: readonly string[];
-  readonly log: Log;
-  readonly knownProtocol: KnownProtocol | undefined;
-  readonly authorization: RemoteAuthorization | undefined;
-  readonly guard: ProcessGuard;
-  readonly maxDroppedBytes: number | undefined;
-}
-
-export interface CallContext {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Receives the long strings of the result, which otherwise stay in it. The caller disposes it. */
-  readonly spills?: SpillTable | undefined;
-}
-
-export interface RequestOptions extends CallContext {
-  /** The longest time without activity. Progress and each piece of a long response restart it. */
-  readonly timeoutMs: number;
-  /** Extra headers of this request, over HTTP. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-export type ConnectionState =
-  | { readonly kind: 'opening' }
-  | { readonly kind: 'ready'; readonly about: ServerAbout }
-  | { readonly kind: 'closed'; readonly reason: string };
+import type { ConnectionOptions, ConnectionState, RequestOptions } from './types.ts';
 
 /** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
+/** The shortest time between two reports of progress. Those in between are left out, except for the last. */
+const PROGRESS_MS = 100;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
-const STDERR_LINES_IN_REASON = 5;
 
 /** Accepts any value unchanged. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
@@ -79,9 +54,11 @@ export class Connection {
   /** Aborted when the connection is lost, so that no request waits for a response. */
   readonly #lost = new AbortController();
   readonly #timers = new RequestTimers();
-  readonly #logLimit = new LogLimit();
+  readonly #answers: Answers;
+  readonly #log: ServerLog;
   readonly #elicitationsDone = new Map<string, () => void>();
   #closedByServer = false;
+  #toolChanges = 0;
   #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
@@ -91,6 +68,7 @@ export class Connection {
     this.#options = options;
     this.#pending = new PendingRequests(maxDroppedBytes);
     this.#mask = createMask(config, secrets);
+    this.#log = new ServerLog(options.log, this.#mask);
     this.#transport = createTransport(config, {
       requests: this.#pending,
       onLost: (reason) => void this.close(reason),
@@ -98,18 +76,26 @@ export class Connection {
       guard,
     });
     this.#stderr =
-      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log('info', line));
+      this.#transport.stderr && new StderrTail(this.#transport.stderr, (line) => this.#log.stderr(line));
+    this.#answers = createAnswers({ ...options, timers: this.#timers });
     this.#client = createClient({
       ...options,
+      answers: this.#answers,
       timers: this.#timers,
-      onLog: (level, message) => this.#logLimited(level, message),
+      onLog: (level, message) => this.#log.limited(level, message),
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+      onChange: (what) => {
+        if (what === 'tools') this.#toolChanges += 1;
+        options.onChange(what);
+      },
     });
     this.subscriptions = new Subscriptions(this.#client, {
-      onError: (error) => this.#log('info', String(error)),
+      onError: (error) => this.#log.write('info', String(error)),
       onGap: options.onUpdated,
     });
-    this.#client.onerror = (error) => this.#logLimited('warn', oneLine(error.message));
+    // A failed attempt to connect is explained when no other protocol works either.
+    this.#client.onerror = (error) =>
+      this.#log.limited(this.#state.kind === 'opening' ? 'info' : 'warn', oneLine(error.message));
     // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
       this.#closedByServer = this.#state.kind !== 'closed';
@@ -127,6 +113,13 @@ export class Connection {
 
   get offers(): ServerOffers {
     return offersOf(this.#client);
+  }
+
+  /** Differs once the tools may have changed. Undefined if the server would not report it. */
+  get toolsVersion(): string | undefined {
+    if (this.#client.getServerCapabilities()?.tools?.listChanged !== true) return undefined;
+    const breaks = this.era === 'modern' ? this.subscriptions.toolBreaks : this.#transport.breaks;
+    return breaks === undefined ? undefined : `${breaks} ${this.#toolChanges}`;
   }
 
   /** True when calls send some of their arguments as headers, too. */
@@ -155,13 +148,13 @@ export class Connection {
       if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
       this.#state = { kind: 'ready', about };
-      this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
+      this.#log.write('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
       this.subscriptions.listen();
     } catch (error) {
       const { name, config } = this.#options;
       const verb = config.kind === 'stdio' ? 'started' : 'reached';
       const reason = timer.signal.aborted
-        ? this.#withStderr(explainTimeout(timeoutMs))
+        ? this.#withStderr(this.#explainTimeout(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
       const cause = timer.signal.aborted ? error : this.#findMismatch(error);
@@ -181,9 +174,10 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
+    const progress = new Throttle(PROGRESS_MS);
     const onArrival = (bytes: number) => {
       silence.restart();
-      if (bytes > 0) onProgress?.({ bytes });
+      if (bytes > 0) progress.run('bytes', () => onProgress?.({ bytes }));
     };
     const ticket: Ticket = { method, spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
@@ -191,15 +185,16 @@ export class Connection {
       this.#client.request({ method, params: this.#withLogLevel(params) }, ANYTHING, {
         // The SDK does not see the pieces of a long response, so its own timer is not used.
         timeout: MAX_TIMER_MS,
-        onprogress: ({ message, progress, total }) => {
+        onprogress: ({ message, progress: done, total }) => {
           silence.restart();
-          onProgress?.({ done: progress, ...defined({ message, total }) });
+          progress.run('steps', () => onProgress?.({ done, ...defined({ message, total }) }));
         },
         signal: AbortSignal.any(signals),
         ...(headers && { headers: { ...headers } }),
       });
     try {
       const result = await this.#timers.run([limit, silence], signal, () => this.#pending.run(ticket, send));
+      progress.flush();
       return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();
@@ -207,7 +202,24 @@ export class Connection {
         ? 'it ran too long and was cancelled'
         : await this.#explain(error, timeoutMs);
       throw new Error(this.#mask(reason), { cause: error });
+    } finally {
+      progress.dispose();
     }
+  }
+
+  /** Whether a call must or may ask for a task, in revisions in which the client asks. */
+  takesTask(support: ToolInfo['task']): boolean {
+    if (this.era !== 'legacy' || support === undefined) return false;
+    const tasks = field(this.#client.getServerCapabilities(), 'tasks');
+    return support === 'required' || field(field(field(tasks, 'requests'), 'tools'), 'call') !== undefined;
+  }
+
+  /** Answers a request that the server did not send by itself, but in the state of a task. */
+  async answer(method: unknown, params: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const known = Object.entries(this.#answers).find(([each]) => each === method)?.[1];
+    if (known === undefined)
+      throw new Error(`its task requires ${oneLine(String(method))}, which is not supported`);
+    return known(params, AbortSignal.any([this.#lost.signal, ...(signal ? [signal] : [])]));
   }
 
   /** Pauses the timers of pending requests while the user answers a prompt. */
@@ -237,8 +249,8 @@ export class Connection {
   }
 
   /** Resolves when the server process is gone. */
-  close(reason = 'it was closed'): Promise<void> {
-    this.#setClosed(reason);
+  close(reason = 'it was closed', { isExpired = false } = {}): Promise<void> {
+    this.#setClosed(reason, isExpired);
     this.#lost.abort(new Error(reason));
     this.#timers.cancelPrompts(new Error(reason));
     this.#closing ??= this.#shutDown();
@@ -269,10 +281,10 @@ export class Connection {
     return { ...params, _meta: meta };
   }
 
-  #setClosed(reason: string): void {
+  #setClosed(reason: string, isExpired = false): void {
     if (this.#state.kind === 'closed') return;
-    this.#state = { kind: 'closed', reason };
-    this.#log('info', `closed: ${reason}`);
+    this.#state = { kind: 'closed', reason, isExpired };
+    this.#log.write('info', `closed: ${reason}`);
     this.#options.onChange('state');
   }
 
@@ -281,7 +293,7 @@ export class Connection {
     try {
       await atMost(GRACE_MS, this.#transport.terminateSession?.());
     } catch (error) {
-      this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
+      this.#log.write('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
     // The client does not own the transport until the protocol is negotiated.
@@ -289,13 +301,18 @@ export class Connection {
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
+    if (this.#transport.sessionId !== undefined && isExpiredSession(error)) {
+      // Other requests may have been accepted before.
+      void this.close('the server ended the session before the response arrived', { isExpired: true });
+      return SESSION_EXPIRED;
+    }
     if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#closedByServer) {
       return this.#state.reason;
     }
     // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted
       ? undefined
-      : explainFailure(error, this.#options.config, timeoutMs);
+      : explainFailure(error, this.#options.config, this.#explainTimeout(timeoutMs));
     if (reason === undefined && this.#state.kind === 'closed') {
       await atMost(GRACE_MS, this.#stderr?.ended);
       return this.#withStderr(this.#state.reason);
@@ -304,28 +321,21 @@ export class Connection {
     return reason ?? oneLine(messageOf(error));
   }
 
+  #explainTimeout(timeoutMs: number): string {
+    return explainTimeout(timeoutMs, this.#options.timeoutSetting);
+  }
+
   #explainExit(): string {
     const { code, signal } = this.#transport.exit ?? {};
-    if (typeof code === 'number') this.#log('info', `exit code ${code}`);
+    if (typeof code === 'number') this.#log.write('info', `exit code ${code}`);
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
 
   #withStderr(reason: string): string {
     if (this.#stderr === undefined) return reason;
-    const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
-    return lines.length === 0
+    const said = this.#stderr.explanation();
+    return said === undefined
       ? `${reason}. It wrote nothing to stderr; run its command in a terminal`
-      : oneLine(`${reason}. Last lines of stderr: ${this.#mask(lines.join(' | '))}`);
-  }
-
-  /** Limits the lines of a server that logs without end. */
-  #logLimited(level: Level, message: string): void {
-    const decision = this.#logLimit.take(performance.now());
-    if (decision === 'log') this.#log(level, message);
-    else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
-  }
-
-  #log(level: Level, message: string): void {
-    this.#options.log[level]?.(this.#mask(message));
+      : oneLine(`${reason}. ${this.#mask(said)}`);
   }
 }

@@ -5,15 +5,19 @@ import type { ServerConfig } from '../config/types.ts';
 const MAX_REASON_CHARS = 2000;
 const MAX_CAUSES = 5;
 
-/** The failure and its remedy as the end of a sentence, without a full stop; undefined when the error does not tell. */
-export function explainFailure(error: unknown, config: ServerConfig, timeoutMs: number): string | undefined {
-  const reason = explain(withoutProbe(error), config, timeoutMs);
+/**
+ * The failure and its remedy as the end of a sentence, without a full stop; undefined when the error does not tell.
+ * `timeout` explains a timeout.
+ */
+export function explainFailure(error: unknown, config: ServerConfig, timeout: string): string | undefined {
+  const reason = explain(withoutProbe(error), config, timeout);
   return reason === undefined ? undefined : oneLine(reason);
 }
 
-export function explainTimeout(timeoutMs: number): string {
+/** `setting` is what the user can raise. */
+export function explainTimeout(timeoutMs: number, setting: string): string {
   const seconds = Math.round(timeoutMs / 100) / 10;
-  return `there was no response for ${seconds} s. Raise filechat.timeoutSeconds if it needs more time`;
+  return `there was no response for ${seconds} s. Raise ${setting} if it needs more time`;
 }
 
 /** True when the connection is broken, not only this request. */
@@ -22,6 +26,14 @@ export function isBroken(error: unknown): boolean {
   if (error instanceof SdkHttpError) return [400, 401, 404, 410].includes(error.status);
   return networkCode(error) !== undefined || withoutProbe(error) instanceof TypeError;
 }
+
+/** True if the server does not know the session of the request, which it therefore did not accept. */
+export function isExpiredSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && (error.status === 404 || error.status === 410);
+}
+
+export const SESSION_EXPIRED =
+  'the server has ended the session, so it did not accept the request. Try again; a new session is started';
 
 /** A server that was slow to start failed because it was opened with the wrong protocol era. */
 export class ProtocolMismatch extends Error {
@@ -63,12 +75,12 @@ function withoutProbe(error: unknown): unknown {
   return error.cause ?? error;
 }
 
-function explain(error: unknown, config: ServerConfig, timeoutMs: number): string | undefined {
+function explain(error: unknown, config: ServerConfig, timeout: string): string | undefined {
   if (error instanceof ProtocolError) return error.message;
   if (error instanceof SdkHttpError) return explainStatus(error.status, config);
   if (error instanceof SseError && error.code !== undefined) return explainStatus(error.code, config);
   const code = error instanceof SdkError ? error.code : undefined;
-  if (code === SdkErrorCode.RequestTimeout) return explainTimeout(timeoutMs);
+  if (code === SdkErrorCode.RequestTimeout) return timeout;
   if (code === SdkErrorCode.ClientHttpUnexpectedContent) {
     return `${addressOf(config)} responds, but not as an MCP server. Check the path of "url"`;
   }

@@ -20,6 +20,9 @@ export class Subscriptions {
   #open: Opened | undefined;
   #closed = false;
   #failures = 0;
+  /** The open request, as the server acknowledged it. */
+  #followed: McpSubscription | undefined;
+  #breaks = 0;
 
   constructor(
     client: Client,
@@ -28,6 +31,11 @@ export class Subscriptions {
     this.#client = client;
     this.#onError = onError;
     this.#onGap = onGap;
+  }
+
+  /** How often changes of the tools may have been missed; undefined while the server does not report them. */
+  get toolBreaks(): number | undefined {
+    return this.#followed?.honoredFilter.toolsListChanged === true ? this.#breaks : undefined;
   }
 
   listen(): void {
@@ -64,15 +72,22 @@ export class Subscriptions {
     });
     this.#open = opened;
     void opened.then(async (subscription) => {
+      const followed = subscription && this.#follow(subscription, opened);
       await (await before)?.close();
-      if (subscription !== undefined) await this.#follow(subscription, opened);
+      await followed;
     }, this.#onError);
   }
 
   /** Reopens a stream that the server closed. */
   async #follow(subscription: McpSubscription, opened: Opened): Promise<void> {
     const openedAtMs = performance.now();
-    if ((await subscription.closed) !== 'remote') return;
+    this.#followed = subscription;
+    const end = await subscription.closed;
+    if (this.#followed === subscription) {
+      this.#followed = undefined;
+      this.#breaks += 1;
+    }
+    if (end !== 'remote') return;
     if (performance.now() - openedAtMs > MAX_DELAY_MS) this.#failures = 0;
     this.#retryLater(opened);
   }

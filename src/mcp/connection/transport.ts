@@ -26,6 +26,8 @@ export interface ServerTransport extends Transport {
   readonly exit?: Exit | undefined;
   /** Of a process that was too slow for the protocol probe. */
   readonly lateAnswer?: LateAnswer | undefined;
+  /** How often messages of the server may have been missed; undefined while it has no stream for them. */
+  readonly breaks: number | undefined;
   /** Ends the session on the server, which closing the transport does not. */
   terminateSession?(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export function createTransport(config: ServerConfig, options: TransportOptions)
 }
 
 class SpillingSseTransport extends SSEClientTransport {
+  readonly breaks = 0;
   readonly #requests: PendingRequests;
 
   constructor(config: RemoteServer, options: TransportOptions) {
@@ -80,23 +83,32 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   readonly #unanswered = new Map<RequestId, AbortController>();
   readonly #requests: PendingRequests;
   readonly #onLost: (reason: string) => void;
+  readonly #stream: { isOpen: boolean; breaks: number };
   /** Settled when the server has answered the GET request for its own requests and notifications. */
   readonly #listening: Promise<void>;
   /** The same with a timeout. Only the older revisions have that stream. */
   #readyForCalls: Promise<void> | undefined;
 
   constructor(config: RemoteServer, { requests, onLost, auth }: TransportOptions) {
-    const options = httpOptions(config, requests, auth);
+    const stream = { isOpen: false, breaks: 0 };
+    const options = httpOptions(config, requests, auth, (init) => {
+      if (!opensStream(init)) return;
+      stream.isOpen = false;
+      stream.breaks += 1;
+    });
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
-        return await options.fetch(url, init);
+        const response = await options.fetch(url, init);
+        if (opensStream(init)) stream.isOpen = response.ok;
+        return response;
       } finally {
         if (init?.method === 'GET') listens();
       }
     };
     // The connection requests more scopes, because it can pause its timers for the user.
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
+    this.#stream = stream;
     this.#listening = listening;
     this.#requests = requests;
     this.#onLost = onLost;
@@ -104,6 +116,10 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
       requests.received(message);
       if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);
     };
+  }
+
+  get breaks(): number | undefined {
+    return this.#stream.isOpen ? this.#stream.breaks : undefined;
   }
 
   override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
@@ -147,6 +163,11 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
+/** Whether it asks for the stream of the server's own messages, and not for the rest of a response. */
+function opensStream({ method, headers }: RequestInit = {}): boolean {
+  return method === 'GET' && !new Headers(headers).has('last-event-id');
+}
+
 /** Replaces the response of a server that closed the stream without one. */
 function unanswered(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no response.' } };
@@ -156,10 +177,11 @@ function httpOptions(
   config: RemoteServer,
   requests: PendingRequests,
   auth: AuthProvider | undefined,
+  onEnd?: (init: RequestInit | undefined) => void,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createRetryingFetch(createSpillingFetch(requests)),
+    fetch: createRetryingFetch(createSpillingFetch(requests, onEnd)),
     ...(auth && { authProvider: auth }),
   };
 }

@@ -11,13 +11,7 @@ import type {
   ResolvedArguments,
 } from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-import {
-  alternativesOf,
-  childSchema,
-  flattenSchema,
-  type Keywords,
-  type PathStep,
-} from '../schema/schema.ts';
+import { childSchema, type Keywords, type PathStep, SchemaWalk } from '../schema/walk.ts';
 import { type ArgumentPlace, type FileForm, inferForm } from './form.ts';
 import { parseReference } from './reference.ts';
 
@@ -121,7 +115,7 @@ export function planFileArguments(
   | { readonly ok: true; readonly uses: readonly FileUse[] }
   | { readonly ok: false; readonly message: string } {
   const uses: FileUse[] = [];
-  const root = { name: '', schema: inputSchema, root: inputSchema };
+  const root = { name: '', schema: inputSchema, walk: new SchemaWalk(inputSchema) };
   const message = walk({ value: args, place: root, steps: [] }, uses);
   if (message !== undefined) return { ok: false, message };
   if (uses.length <= MAX_USES) return { ok: true, uses };
@@ -130,9 +124,10 @@ export function planFileArguments(
 
 /** Whether the argument expects one file or several, so that a file dialog can be offered. */
 export function expectedFiles(inputSchema: unknown, name: string): 'one' | 'many' | undefined {
-  const { keywords } = flattenSchema(inputSchema, inputSchema);
+  const walk = new SchemaWalk(inputSchema);
+  const { keywords } = walk.flatten(inputSchema);
   const schema = field(keywords['properties'], name);
-  const inferred = schema === undefined ? undefined : inferForm({ name, schema, root: inputSchema }, 'file');
+  const inferred = schema === undefined ? undefined : inferForm({ name, schema, walk }, 'file');
   if (!inferred?.explicit) return undefined;
   return inferred.form.kind === 'list' ? 'many' : 'one';
 }
@@ -168,16 +163,18 @@ function visitText(text: string, { place, steps }: Visit, uses: FileUse[]): stri
   }
   return isAmongChoices(text, place)
     ? undefined
-    : describeRefusal(text, where, 'the tool does not accept a file there');
+    : describeRefusal(text, where, place.walk.isSpent ? TOO_LARGE : 'the tool does not accept a file there');
 }
+
+const TOO_LARGE = 'the schema of the tool is too large to find out in which form';
 
 function describeRefusal(text: string, where: string, reason: string): string {
   const shown = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
   return `The file “${shown}” in the argument ${where} was not used: ${reason}. Nothing was called.`;
 }
 
-function isAmongChoices(text: string, { schema, root }: ArgumentPlace): boolean {
-  const { enum: choices, const: constant } = flattenSchema(schema, root).keywords;
+function isAmongChoices(text: string, { schema, walk }: ArgumentPlace): boolean {
+  const { enum: choices, const: constant } = walk.flatten(schema).keywords;
   return constant === text || (Array.isArray(choices) && choices.includes(text));
 }
 
@@ -187,7 +184,7 @@ function innerVisits({ value, place, steps }: Visit): readonly Visit[] {
     const description = describe(keywords, place);
     return value.map((item: unknown, index) => ({
       value: item,
-      place: { name: place.name, schema: childSchema(keywords, index), root: place.root, ...description },
+      place: { name: place.name, schema: childSchema(keywords, index), walk: place.walk, ...description },
       steps: [...steps, index],
     }));
   }
@@ -195,17 +192,17 @@ function innerVisits({ value, place, steps }: Visit): readonly Visit[] {
   const keywords = choose(place, 'object');
   return Object.entries(value).map(([name, item]) => ({
     value: item,
-    place: { name, schema: childSchema(keywords, name), root: place.root },
+    place: { name, schema: childSchema(keywords, name), walk: place.walk },
     steps: [...steps, name],
   }));
 }
 
 /** The schema for a value of this type; of a union, the matching member. */
-function choose({ schema, root }: ArgumentPlace, type: 'array' | 'object'): Keywords {
-  const { keywords } = flattenSchema(schema, root);
+function choose({ schema, walk }: ArgumentPlace, type: 'array' | 'object'): Keywords {
+  const { keywords } = walk.flatten(schema);
   const key = type === 'array' ? 'items' : 'properties';
   const matches = (member: Keywords) => [member['type']].flat().includes(type) || member[key] !== undefined;
-  return alternativesOf(keywords, root)?.find(matches) ?? keywords;
+  return walk.alternatives(keywords)?.find(matches) ?? keywords;
 }
 
 /** Items without a description inherit that of their list. */

@@ -1,7 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { isObject } from '../../base/json.ts';
 import type { FileReference, FoundFile } from '../../ports/document.ts';
-import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
+import type { Keywords, SchemaWalk } from '../schema/walk.ts';
 
 /** The kind of value that replaces a file reference. */
 export interface FileForm {
@@ -14,11 +13,11 @@ export interface FileForm {
 
 type LoadedFile = Omit<FoundFile, 'read'> & { readonly base64: string };
 
-/** A position in the arguments; `root` is the schema in which references are resolved. */
+/** A position in the arguments; `walk` reads the schema of all of them. */
 export interface ArgumentPlace {
   readonly name: string;
   readonly schema: unknown;
-  readonly root: unknown;
+  readonly walk: SchemaWalk;
   /** The description of the enclosing list or union. */
   readonly description?: string;
 }
@@ -35,12 +34,17 @@ const MAX_DEPTH = 8;
 
 /** The form that the schema expects; undefined if it does not accept a file. Never throws. */
 export function inferForm(place: ArgumentPlace, source: ReferenceKind, depth = 0): InferredForm | undefined {
-  if (depth > MAX_DEPTH) return undefined;
-  const { keywords } = flattenSchema(place.schema, place.root);
+  const { walk } = place;
+  const { keywords } = walk.flatten(place.schema);
+  if (depth > MAX_DEPTH || walk.isSpent) return undefined;
   const description = textOf(keywords['description']) || (place.description ?? '');
   const inferInner = (schema: unknown) => inferForm({ ...place, description, schema }, source, depth + 1);
-  const members = alternativesOf(keywords, place.root);
-  if (members) return chooseForm(withRest(members, keywords).flatMap((member) => inferInner(member) ?? []));
+  const members = walk.alternatives(keywords);
+  if (members) {
+    const rest = besideUnion(keywords);
+    const infer = (member: Keywords) => inferInner({ ...rest, ...member }) ?? [];
+    return chooseForm(members.flatMap((member) => (walk.isSpent ? [] : infer(member))));
+  }
   if (isChosen(keywords)) return undefined;
   const types = [keywords['type'] ?? impliedType(keywords)].flat();
   if (types.includes('string') || types.includes(undefined)) {
@@ -51,7 +55,7 @@ export function inferForm(place: ArgumentPlace, source: ReferenceKind, depth = 0
     const inferred = inferInner(Array.isArray(prefixItems) ? prefixItems[0] : items);
     return inferred && { form: listOf(inferred.form), explicit: inferred.explicit };
   }
-  return types.includes('object') ? inferObject(place.root, keywords, source) : undefined;
+  return types.includes('object') ? inferObject(walk, keywords, source) : undefined;
 }
 
 const STRINGS = {
@@ -137,9 +141,9 @@ function inferString(hints: Hints, source: ReferenceKind): InferredForm {
 }
 
 /** Keywords beside a union apply to each member; many members only list required names. */
-function withRest(members: readonly Keywords[], keywords: Keywords): readonly Keywords[] {
+function besideUnion(keywords: Keywords): Keywords {
   const { anyOf: _anyOf, oneOf: _oneOf, description: _description, ...rest } = keywords;
-  return members.map((member) => ({ ...rest, ...member }));
+  return rest;
 }
 
 /** Prefers alternatives that ask for a file over those that allow one, and strings over lists and objects. */
@@ -175,13 +179,15 @@ const FREE_FORM = objectWith(
   ]),
 );
 
-function inferObject(root: unknown, keywords: Keywords, source: ReferenceKind): InferredForm | undefined {
-  const properties = isObject(keywords['properties']) ? Object.entries(keywords['properties']) : [];
+function inferObject(walk: SchemaWalk, keywords: Keywords, source: ReferenceKind): InferredForm | undefined {
+  const { properties: all, required } = walk.propertiesOf(keywords);
+  const properties = walk.spend(all.size) ? [...all] : [];
+  if (walk.isSpent) return undefined;
   if (properties.length === 0) return { form: FREE_FORM, explicit: false };
-  const carriers = chooseCarriers(properties, keywords['required']);
+  const carriers = chooseCarriers(properties, required);
   if (carriers.size === 0) return undefined;
   const fields = properties.flatMap(([name, schema]) => {
-    const own = flattenSchema(schema, root).keywords;
+    const own = walk.flatten(schema).keywords;
     const hints = readHints(name, textOf(own['description']), own);
     const carrier = carriers.has(name) ? inferString(hints, source).form : undefined;
     const value = isChosen(own) ? constantOf(own) : (carrier ?? factFor(name, own));
@@ -193,10 +199,10 @@ function inferObject(root: unknown, keywords: Keywords, source: ReferenceKind): 
 /** All required ones, otherwise only the best one, so that the file is not sent twice. */
 function chooseCarriers(
   properties: readonly (readonly [string, unknown])[],
-  required: unknown,
+  required: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const names = properties.map(([name]) => name).filter((name) => CARRIERS.includes(plain(name)));
-  const needed = names.filter((name) => Array.isArray(required) && required.includes(name));
+  const needed = names.filter((name) => required.has(name));
   if (needed.length > 0) return new Set(needed);
   const rank = (name: string) => CARRIERS.indexOf(plain(name));
   return new Set(names.toSorted((a, b) => rank(a) - rank(b)).slice(0, 1));

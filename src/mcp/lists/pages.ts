@@ -1,11 +1,9 @@
+import { BUDGET } from '../../base/budget.ts';
 import { messageOf } from '../../base/errors.ts';
-import { defined, field } from '../../base/json.ts';
+import { defined, field, jsonChars } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 
-export const MAX_ITEMS = 1000;
-/** Includes invalid entries. */
-const MAX_ENTRIES = 10_000;
-const MAX_PAGES = 100;
+export const MAX_ITEMS: number = BUDGET.listItems;
 const MAX_CURSOR_CHARS = 64 * 1024;
 const MAX_NOTICES = 20;
 const MAX_NOTICE_CHARS = 400;
@@ -51,7 +49,7 @@ export async function collectPages<T extends object>(
       const page = await request(LISTS[listed.one][0], defined({ cursor }));
       list.add(page);
       cursor = nextCursor(page);
-      const isLong = seenCursors.size >= MAX_PAGES || (cursor?.length ?? 0) > MAX_CURSOR_CHARS;
+      const isLong = seenCursors.size >= BUDGET.listPages || (cursor?.length ?? 0) > MAX_CURSOR_CHARS;
       if (list.isFull || (cursor !== undefined && isLong)) {
         return list.collected({ notice: `The list of ${listed.one}s was cut after ${list.size}.` });
       }
@@ -75,6 +73,7 @@ class ItemList<T extends object> {
   readonly #items = new Map<string, T>();
   readonly #notices: string[] = [];
   #entries = 0;
+  #charsLeft: number = BUDGET.listChars;
   #omittedNotices = 0;
   isFull = false;
 
@@ -91,7 +90,8 @@ class ItemList<T extends object> {
     const entries = field(page, LISTS[one][1]);
     if (!Array.isArray(entries)) throw new Error(`its response has no list of ${one}s`);
     for (const [index, definition] of entries.entries()) {
-      if (this.#items.size >= MAX_ITEMS || this.#entries >= MAX_ENTRIES) {
+      this.#charsLeft -= jsonChars(definition, this.#charsLeft);
+      if (this.#items.size >= MAX_ITEMS || this.#entries >= BUDGET.listEntries || this.#charsLeft < 0) {
         this.isFull = true;
         return;
       }

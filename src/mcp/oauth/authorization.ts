@@ -16,6 +16,7 @@ import { messageOf } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { OAuthConfig } from '../config/types.ts';
+import { createConfinedFetch } from './confinedFetch.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
 import { guardFetch, SignInAttempt } from './signIn.ts';
 
@@ -160,7 +161,7 @@ export class RemoteAuthorization {
   }
 
   async #runSignIn(challenge: Challenge, mayRefresh: boolean, signal: AbortSignal): Promise<void> {
-    const { browser, settings = {}, serverUrl, fetch = globalThis.fetch } = this.#options;
+    const { browser, settings = {}, serverUrl, fetch = createConfinedFetch(serverUrl) } = this.#options;
     const redirectUrl = await browser.redirectUrl();
     const signIn = new SignInAttempt(redirectUrl, this.#credentials, settings);
     this.#requested = computeScopeUnion(this.#requested, challenge.scope);

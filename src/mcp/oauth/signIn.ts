@@ -8,9 +8,12 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import { defined } from '../../base/json.ts';
 import { refusalReason } from '../config/addresses.ts';
 import type { OAuthConfig } from '../config/types.ts';
+import { RefusedAddressError } from './confinedFetch.ts';
 import type { Credentials } from './credentials.ts';
 
 /**
@@ -133,11 +136,6 @@ export class SignInAttempt implements OAuthClientProvider {
   }
 }
 
-/** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
-class RefusedAddressError extends TypeError {
-  override readonly name = 'RefusedAddressError';
-}
-
 /** Throws for URLs that must never be opened or fetched; see `refusalReason`. */
 export function checkAuthorizationUrl(url: string | URL): URL {
   if (!URL.canParse(String(url))) {
@@ -152,7 +150,6 @@ export function checkAuthorizationUrl(url: string | URL): URL {
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** A `fetch` that checks every URL, follows no redirects, and limits time and size. */
 export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
@@ -168,23 +165,8 @@ export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
       // A followed redirect is checked again, but this error is clearer than an unexpected status.
       checkAuthorizationUrl(new URL(location, address));
     }
-    const { status, statusText, headers } = response;
-    return new Response(await readBody(response), { status, statusText, headers });
+    return limitBody(response, { maxBytes: BUDGET.bodyBytes });
   };
-}
-
-async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (response.body === null) return null;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    if (size > MAX_RESPONSE_BYTES) {
-      throw new RefusedAddressError('The response of the authorization server is too large.');
-    }
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
 }
 
 const MAX_SHOWN_CHARS = 200;

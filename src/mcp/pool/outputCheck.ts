@@ -1,11 +1,10 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
-import { isObject } from '../../base/json.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { isObject, jsonChars } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { meterSchema, pickKeywords, schemaProblem } from '../schema/limits.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
-/** Enough for about 40,000 values. */
-const MAX_STEPS = 2_000_000;
 const MAX_PLACE_CHARS = 60;
 const MAX_REASON_CHARS = 140;
 /** Slow on hostile values (the validator runs patterns on RegExp), and no other keyword depends on them. */
@@ -14,10 +13,11 @@ const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'format', 'uniqueItem
 /** The mismatch between structured content and the tool's output schema, in one sentence. Large values are not checked. */
 export function checkStructured(schema: unknown, value: unknown): string | undefined {
   if (!isObject(schema) || value === undefined) return undefined;
-  if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
+  if (schemaProblem(schema) !== undefined || jsonChars(value, MAX_VALUE_CHARS) > MAX_VALUE_CHARS)
+    return undefined;
   try {
     // A copy, because the validator modifies the schema.
-    const quick = meterSchema(pickKeywords(schema, isQuick) as object, { left: MAX_STEPS });
+    const quick = meterSchema(pickKeywords(schema, isQuick) as object, { left: BUDGET.validatorSteps });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {
@@ -30,26 +30,6 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
 function isQuick(keyword: string): boolean {
   if (keyword === 'patternProperties') throw new Error('patternProperties is not supported.');
   return !UNCHECKED.has(keyword);
-}
-
-/** True if the JSON of a value is longer than MAX_VALUE_CHARS; stops counting there. */
-function isLarge(value: unknown): boolean {
-  let chars = 0;
-  const pending: unknown[] = [value];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    chars += typeof next === 'string' ? next.length + 2 : 2;
-    if (Array.isArray(next)) {
-      if (next.length > MAX_VALUE_CHARS / 2) return true;
-      for (const each of next) pending.push(each);
-    } else if (isObject(next)) {
-      for (const key of Object.keys(next)) {
-        chars += key.length;
-        pending.push(next[key]);
-      }
-    }
-    if (chars + 2 * pending.length > MAX_VALUE_CHARS) return true;
-  }
-  return false;
 }
 
 /** The validator reports `#/a: reason` for each level; the last and innermost one is the most specific. */

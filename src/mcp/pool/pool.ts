@@ -1,63 +1,23 @@
-import type { Implementation } from '@modelcontextprotocol/client';
-import { Backoff, unlessAborted } from '../../base/async.ts';
+import { Backoff, Throttle, unlessAborted } from '../../base/async.ts';
 import type { Disposable, Log } from '../../ports/document.ts';
-import type { ResourceName, ServerChange, ServerRequests, ServerState } from '../../ports/servers.ts';
+import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import type { AppSink } from '../apps/result.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import type { Connection, ConnectionOptions } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { MAX_TIMER_MS } from '../connection/requestTimers.ts';
 import { Watches } from '../connection/subscriptions.ts';
-import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
+import type { ConnectionOptions } from '../connection/types.ts';
+import { Authorizations } from '../oauth/authorizations.ts';
+import { EDITOR_ADVICE, type PoolOptions } from './options.ts';
+import { PendingChats } from './pendingChats.ts';
+import { isDead, type OpeningSlot, type RunningServer, type Slot } from './slot.ts';
 
-export interface PoolOptions {
-  /** Called at every use, so that changed settings apply at once. */
-  readonly servers: () => Promise<ReadonlyMap<string, ServerConfig>>;
-  readonly log: Log;
-  /** The log of one server. By default `log`, with the name of the server. */
-  readonly logFor?: ((server: string) => Log) | undefined;
-  /** The longest time without activity, at start and during requests. */
-  readonly timeoutMs: () => number;
-  readonly clientInfo: Implementation;
-  readonly requests?: ServerRequests | undefined;
-  /** Where the apps of tools are shown. Called for each tool call, so that a changed setting applies at once. */
-  readonly apps?: (() => AppSink | undefined) | undefined;
-  readonly knownProtocols?: KnownProtocols | undefined;
-  readonly authorize?: Authorize | undefined;
-  /** Resolves inputs, which may ask the user. */
-  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
-  readonly now?: (() => number) | undefined;
-  /** The server is closed after this much of one message was dropped. */
-  readonly maxDroppedBytes?: number | undefined;
-}
-
-/** A server in use, with one configuration. */
-interface Slot {
-  readonly name: string;
-  readonly fingerprint: string;
-  readonly isProcess: boolean;
-  authorization: RemoteAuthorization | undefined;
-  /** Shared by all requests while the server starts. */
-  readonly opened: Promise<Connection>;
-  /** The current attempt while opening. */
-  connection: Connection | undefined;
-  /** Aborted with the reason when the slot is retired. */
-  readonly retired: AbortController;
-  /** Undefined until an attempt has succeeded. */
-  openedAtMs: number | undefined;
-  /** The last listed definitions, by name. */
-  tools: ReadonlyMap<string, ToolInfo>;
-}
-
-type OpeningSlot = Omit<Slot, 'opened'>;
-
-export type RunningServer = Pick<Slot, 'authorization' | 'tools'> & { readonly connection: Connection };
-
+/** The shortest time between two notifications about the same list or resource. The last one is never left out. */
+const MIN_CHANGE_MS = 500;
 /** The shortest delay before a crashed server is restarted for its subscriptions. */
 const MIN_RESTART_MS = 1000;
 
@@ -73,6 +33,7 @@ export class ServerPool {
   readonly #guard = new ProcessGuard();
   readonly #authorizations: Authorizations;
   readonly #watches = new Watches();
+  readonly #changes = new Throttle(MIN_CHANGE_MS);
   protected readonly chats = new PendingChats();
   #disposed = false;
 
@@ -91,13 +52,13 @@ export class ServerPool {
   }
 
   async states(): Promise<ReadonlyMap<string, ServerState>> {
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     return new Map([...servers.keys()].map((name) => [name, this.stateOf(name)]));
   }
 
   /** Resolves to the running server; starts it if necessary. */
   protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     for (const slot of this.#slots.values()) {
       if (!servers.has(slot.name)) void this.#retire(slot, 'it was removed from the configuration');
     }
@@ -112,6 +73,10 @@ export class ServerPool {
     const slot = this.#slotFor(name, config);
     const connection = await unlessAborted(slot.opened, signal);
     return Object.assign(slot, { connection });
+  }
+
+  protected servers(): Promise<ReadonlyMap<string, ServerConfig>> {
+    return this.#options.servers();
   }
 
   protected resetBackoff(name: string): void {
@@ -153,7 +118,7 @@ export class ServerPool {
   /** Closes servers whose configuration was removed or changed. */
   async settle(): Promise<void> {
     if (this.#slots.size === 0) return;
-    const servers = await this.#options.servers();
+    const servers = await this.servers();
     for (const [name, slot] of this.#slots) {
       const config = servers.get(name);
       if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
@@ -168,7 +133,7 @@ export class ServerPool {
   }
 
   async signOut(server: string): Promise<void> {
-    const config = (await this.#options.servers()).get(server);
+    const config = (await this.servers()).get(server);
     const live = this.#slots.get(server)?.authorization;
     if (live !== undefined) await live.signOut();
     else if (config !== undefined) {
@@ -190,7 +155,9 @@ export class ServerPool {
 
   protected logOf(name: string): Log {
     const { log, logFor } = this.#options;
-    return logFor ? logFor(name) : withName(log, name);
+    if (logFor) return logFor(name);
+    const named = (level: keyof Log) => (message: string) => log[level]?.(`[${name}] ${message}`);
+    return { debug: named('debug'), info: named('info'), warn: named('warn'), error: named('error') };
   }
 
   /** The setting can be any number; timers treat values out of their range as 1. */
@@ -202,6 +169,7 @@ export class ServerPool {
   /** Closes all servers; resolves when none of their processes is left. */
   async dispose(): Promise<void> {
     this.#disposed = true;
+    this.#changes.dispose();
     for (const slot of this.#slots.values()) void this.#retire(slot, 'Filechat is closing');
     await Promise.all(this.#closing);
     await this.#guard.dispose();
@@ -214,7 +182,10 @@ export class ServerPool {
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (this.#backoffs.get(name)?.of !== fingerprint) this.resetBackoff(name);
     void this.#retire(old, 'its configuration was changed');
-    const refusal = this.#backoffOf(name).refusal(this.#now());
+    const refusal = this.#backoffOf(name).refusal(
+      this.#now(),
+      (this.#options.advice ?? EDITOR_ADVICE).restart,
+    );
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
     this.#slots.set(name, slot);
@@ -236,6 +207,7 @@ export class ServerPool {
       retired: new AbortController(),
       openedAtMs: undefined,
       tools: new Map(),
+      listed: undefined,
     };
     return Object.assign(slot, { opened: this.#open(slot, config) });
   }
@@ -267,7 +239,7 @@ export class ServerPool {
 
   #connectionOptions(slot: OpeningSlot): Omit<ConnectionOptions, 'config' | 'secrets' | 'knownProtocol'> {
     const { name, authorization } = slot;
-    const { clientInfo, requests = {}, apps, maxDroppedBytes } = this.#options;
+    const { clientInfo, requests = {}, apps, maxDroppedBytes, advice = EDITOR_ADVICE } = this.#options;
     return {
       name,
       clientInfo,
@@ -277,9 +249,11 @@ export class ServerPool {
       authorization,
       guard: this.#guard,
       maxDroppedBytes,
+      timeoutSetting: advice.timeoutSetting,
       chats: () => this.chats.at(name),
       onChange: (what) => this.#changed(slot, what),
-      onUpdated: (uri) => this.#watches.notify(name, uri),
+      onUpdated: (uri) =>
+        this.#changes.run(JSON.stringify([name, uri]), () => this.#watches.notify(name, uri)),
     };
   }
 
@@ -313,18 +287,25 @@ export class ServerPool {
     this.#notify(name, 'state');
   }
 
+  /** Not a failure: the next use begins a new session, without a delay. */
+  #expired(slot: OpeningSlot, reason: string): void {
+    void this.#retire(slot, reason);
+    this.#notify(slot.name, 'state');
+  }
+
   /** A server that closed unexpectedly has failed. */
   #changed(slot: OpeningSlot, what: ServerChange): void {
     const { name, connection } = slot;
-    if (what !== 'state') this.#notify(name, what);
+    if (what !== 'state') this.#changes.run(`${name} ${what}`, () => this.#notify(name, what));
     else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired.signal.aborted) {
-      this.#crashed(slot, connection.state.reason);
+      this.#crashed(slot, connection.state);
     }
   }
 
-  #crashed(slot: OpeningSlot, reason: string): void {
+  #crashed(slot: OpeningSlot, { reason, isExpired }: { reason: string; isExpired: boolean }): void {
     const { name } = slot;
-    this.#failed(slot, `Server ${name}: ${reason}`);
+    if (isExpired) this.#expired(slot, reason);
+    else this.#failed(slot, `Server ${name}: ${reason}`);
     if (this.#watches.urisOf(name).length === 0 || this.#disposed) return;
     // Subscribed resources continue after a restart.
     const waitMs = Math.max(this.#backoffOf(name).retryAtMs - this.#now(), MIN_RESTART_MS);
@@ -365,38 +346,5 @@ export class ServerPool {
     );
     this.#closing.add(closed);
     await closed;
-  }
-}
-
-/** A server that is still opening may try another protocol. */
-function isDead(slot: OpeningSlot): boolean {
-  return slot.openedAtMs !== undefined && slot.connection?.state.kind === 'closed';
-}
-
-function withName(log: Log, name: string): Log {
-  return {
-    debug: (message) => log.debug?.(`[${name}] ${message}`),
-    info: (message) => log.info(`[${name}] ${message}`),
-    warn: (message) => log.warn(`[${name}] ${message}`),
-    error: (message) => log.error(`[${name}] ${message}`),
-  };
-}
-
-/** The chats with pending calls, by server. */
-class PendingChats {
-  readonly #chats = new Map<string, string[]>();
-
-  /** Adds a chat until the returned function is called. */
-  enter(server: string, chat: string | undefined): () => void {
-    if (chat === undefined) return () => undefined;
-    const chats = this.#chats.get(server) ?? [];
-    this.#chats.set(server, chats);
-    chats.unshift(chat);
-    return () => void chats.splice(chats.indexOf(chat), 1);
-  }
-
-  /** The latest first. */
-  at(server: string): readonly string[] {
-    return [...(this.#chats.get(server) ?? [])];
   }
 }

@@ -4,6 +4,7 @@ import type { Elicitation, ElicitationAnswer } from '../../ports/servers.ts';
 import { refusalReason } from '../config/addresses.ts';
 import { type ArgumentQuestion, isAnswer } from '../schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../schema/arguments.ts';
+import { schemaProblem } from '../schema/limits.ts';
 
 /** Parses the params of `elicitation/create`. Throws if they are not supported. */
 export function readElicitation(params: unknown): Elicitation {
@@ -47,6 +48,8 @@ function readSchema(schema: unknown): unknown {
   if (!isObject(schema) || !isObject(field(schema, 'properties'))) {
     throw new Error('A form needs a “requestedSchema” for an object with properties.');
   }
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) throw new Error(`The “requestedSchema” cannot be used: it ${problem}.`);
   const nested = argumentQuestions(schema).find(({ kind }) => kind === 'json');
   if (nested) {
     throw new Error(

@@ -1,17 +1,47 @@
+import { BUDGET } from '../../base/budget.ts';
+
 const MAX_PENDING = 10;
 
-/** Limits the pending requests of each server to the user. */
+const REFUSAL_MS = 5 * 60_000;
+
+interface RequestLimitOptions {
+  readonly now?: () => number;
+}
+
+/** Limits the pending requests of each server to the user, and how often it asks again after refusals. */
 export class PendingRequestLimit {
   readonly #pending = new Map<string, number>();
+  /** When the user refused, since the last request that was not refused. */
+  readonly #refused = new Map<string, readonly number[]>();
+  readonly #now: () => number;
 
-  async run<T>(server: string, work: () => Promise<T>): Promise<T> {
+  constructor({ now = Date.now }: RequestLimitOptions = {}) {
+    this.#now = now;
+  }
+
+  /** A rejection counts as a refusal. */
+  async run<T>(
+    server: string,
+    work: () => Promise<T>,
+    isRefusal: (result: T) => boolean = () => false,
+  ): Promise<T> {
     const open = this.#pending.get(server) ?? 0;
     if (open >= MAX_PENDING)
       throw new Error(`There are already ${open} pending requests. Wait for responses.`);
+    const recent = (this.#refused.get(server) ?? []).filter((at) => this.#now() - at < REFUSAL_MS);
+    if (recent.length >= BUDGET.refusals)
+      throw new Error(
+        `The user declined ${recent.length} requests in a row. Do not ask again for some minutes.`,
+      );
+    this.#refused.set(server, recent);
     this.#pending.set(server, open + 1);
+    let refused = true;
     try {
-      return await work();
+      const result = await work();
+      refused = isRefusal(result);
+      return result;
     } finally {
+      this.#refused.set(server, refused ? [...(this.#refused.get(server) ?? []), this.#now()] : []);
       const left = (this.#pending.get(server) ?? 0) - 1;
       if (left > 0) this.#pending.set(server, left);
       else this.#pending.delete(server);

@@ -7,7 +7,8 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from '../../ports/servers.ts';
-import { printJson } from '../schema/schema.ts';
+import { schemaProblem } from '../schema/limits.ts';
+import { printJson } from '../schema/walk.ts';
 
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */
 export function readSampling(params: unknown): SamplingRequest {
@@ -137,11 +138,11 @@ function readResultBlock(block: unknown): SamplingPart {
 }
 
 function readTool(tool: unknown): SamplingTool {
-  return {
-    name: asText(field(tool, 'name'), 'name'),
-    description: textOf(field(tool, 'description')) ?? '',
-    inputSchema: field(tool, 'inputSchema') ?? { type: 'object' },
-  };
+  const name = asText(field(tool, 'name'), 'name');
+  const inputSchema = field(tool, 'inputSchema') ?? { type: 'object' };
+  const problem = schemaProblem(inputSchema);
+  if (problem !== undefined) throw new Error(`The schema of “${name}” cannot be used: it ${problem}.`);
+  return { name, description: textOf(field(tool, 'description')) ?? '', inputSchema };
 }
 
 function isText(value: unknown): value is string {

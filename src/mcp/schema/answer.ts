@@ -1,5 +1,6 @@
 import { isObject, parseJson } from '../../base/json.ts';
-import { exampleFor, printJson } from './schema.ts';
+import { exampleFor } from './example.ts';
+import { printJson } from './walk.ts';
 
 /** A question to the user for one argument of a tool or one field of a form. */
 export type ArgumentQuestion = QuestionKind & {
@@ -188,7 +189,8 @@ function listChoices(choices: readonly AnswerChoice[]): string {
 
 function choicesProblem(question: KindOf<'choices'>, value: unknown): string | undefined {
   const { choices, minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
-  if (!Array.isArray(value) || !value.every((item) => choiceOf(choices, item))) {
+  const known = new Set(choices.map((choice) => printJson(choice.value)));
+  if (!Array.isArray(value) || !value.every((item) => known.has(printJson(item)))) {
     return `Choose from: ${listChoices(choices)}`;
   }
   if (unique && new Set(value.map(printJson)).size < value.length) return 'Choose each item only once.';

@@ -5,14 +5,8 @@ import {
   isTextFormat,
   type QuestionKind,
 } from './answer.ts';
-import {
-  alternativesOf,
-  exampleFor,
-  flattenSchema,
-  type Keywords,
-  printJson,
-  propertiesOf,
-} from './schema.ts';
+import { exampleFor } from './example.ts';
+import { type Keywords, SchemaWalk } from './walk.ts';
 
 const MAX_TITLE_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 1000;
@@ -23,11 +17,12 @@ const MAX_CHOICES = 1000;
  * `withPatterns` if the user answers them.
  */
 export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuestion[] {
-  const { properties, required } = readObject(inputSchema);
+  const walk = new SchemaWalk(inputSchema);
+  const { properties, required } = readObject(walk);
   const named = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
   const unnamed = [...required].filter((name) => !properties.has(name)).map((name) => [name, true] as const);
   return [...named, ...unnamed]
-    .map(([name, schema]) => questionFor(name, schema, required.has(name), inputSchema))
+    .map(([name, schema]) => questionFor(name, schema, required.has(name), walk))
     .sort((a, b) => Number(b.required) - Number(a.required));
 }
 
@@ -54,12 +49,14 @@ export async function withPatterns(
   };
   return questions.map((question) => {
     if (question.kind !== 'text' || question.pattern === undefined) return question;
-    const { pattern, description = '' } = question;
+    const { pattern } = question;
     try {
       return withValidDefault({ ...question, matches: compile(pattern) });
     } catch {
-      const note = `(The pattern ${cut(pattern, MAX_TITLE_CHARS)} is checked only by the server.)`;
-      return { ...question, description: `${description} ${note}`.trim() };
+      return withNote(
+        question,
+        `(The pattern ${cut(pattern, MAX_TITLE_CHARS)} is checked only by the server.)`,
+      );
     }
   });
 }
@@ -74,9 +71,10 @@ export function fillDefaults(
   inputSchema: unknown,
   args: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const { properties } = readObject(inputSchema);
+  const walk = new SchemaWalk(inputSchema);
+  const { properties } = readObject(walk);
   const defaults = [...properties].flatMap(([name, schema]) => {
-    const value = flattenSchema(schema, inputSchema).keywords['default'];
+    const value = walk.flatten(schema).keywords['default'];
     return value === undefined || isGiven(args, name) ? [] : [[name, value] as const];
   });
   // `fromEntries` also creates an own property for "__proto__".
@@ -87,19 +85,19 @@ export function fillDefaults(
 }
 
 export function missingArguments(inputSchema: unknown, args: Readonly<Record<string, unknown>>): string[] {
-  return [...readObject(inputSchema).required].filter((name) => !isGiven(args, name));
+  return [...readObject(new SchemaWalk(inputSchema)).required].filter((name) => !isGiven(args, name));
 }
 
-function readObject(inputSchema: unknown): ReturnType<typeof propertiesOf> {
-  return propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
+function readObject(walk: SchemaWalk): ReturnType<SchemaWalk['propertiesOf']> {
+  return walk.propertiesOf(walk.flatten(walk.root).keywords);
 }
 
 function isGiven(args: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(args, name) && args[name] !== undefined;
 }
 
-function questionFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
-  const { keywords, nullable } = flattenSchema(schema, root);
+function questionFor(name: string, schema: unknown, required: boolean, walk: SchemaWalk): ArgumentQuestion {
+  const { keywords, nullable } = walk.flatten(schema);
   const { title, description } = keywords;
   const question: ArgumentQuestion = {
     name,
@@ -107,9 +105,16 @@ function questionFor(name: string, schema: unknown, required: boolean, root: unk
     ...(typeof description === 'string' ? { description: cut(description, MAX_DESCRIPTION_CHARS) } : {}),
     required,
     nullable,
-    ...kindOf(keywords, root),
+    ...kindOf(keywords, walk),
   };
-  return withValidDefault({ ...question, default: keywords['default'] });
+  if (walk.isSpent) return withNote(question, '(The schema of this tool is too large to check the value.)');
+  const withDefault = { ...question, default: keywords['default'] };
+  // The check compares the default with all choices.
+  return walk.print(withDefault) === undefined ? question : withValidDefault(withDefault);
+}
+
+function withNote(question: ArgumentQuestion, note: string): ArgumentQuestion {
+  return { ...question, description: `${question.description ?? ''} ${note}`.trim() };
 }
 
 function withValidDefault(question: ArgumentQuestion): ArgumentQuestion {
@@ -117,10 +122,10 @@ function withValidDefault(question: ArgumentQuestion): ArgumentQuestion {
   return fallback !== undefined && isAnswer(question, fallback) ? question : others;
 }
 
-function kindOf(keywords: Keywords, root: unknown): QuestionKind {
-  const choices = readChoices(keywords, root);
+function kindOf(keywords: Keywords, walk: SchemaWalk): QuestionKind {
+  const choices = readChoices(keywords, walk);
   if (choices.length > 0) return { kind: 'choice', choices };
-  const several = choicesKind(keywords, root);
+  const several = choicesKind(keywords, walk);
   if (several !== undefined) return several;
   switch (keywords['type']) {
     case 'boolean':
@@ -131,30 +136,34 @@ function kindOf(keywords: Keywords, root: unknown): QuestionKind {
     case 'string':
       return textKind(keywords);
     default:
-      return jsonKind(keywords, root);
+      return jsonKind(keywords, walk);
   }
 }
 
-function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
+function readChoices(keywords: Keywords, walk: SchemaWalk): AnswerChoice[] {
   const { enum: values } = keywords;
-  if (Object.hasOwn(keywords, 'const')) return nameChoices([{ value: keywords['const'] }]);
+  if (Object.hasOwn(keywords, 'const')) return nameChoices([{ value: keywords['const'] }], walk);
   if (Array.isArray(values)) {
     const { enumNames: titles } = keywords;
     return nameChoices(
       values.map((value, index) => ({ value, title: Array.isArray(titles) ? titles[index] : undefined })),
+      walk,
     );
   }
-  const members = alternativesOf(keywords, root) ?? [];
+  const members = walk.alternatives(keywords) ?? [];
   return members.every((member) => Object.hasOwn(member, 'const'))
-    ? nameChoices(members.map((member) => ({ value: member['const'], title: member['title'] })))
+    ? nameChoices(
+        members.map((member) => ({ value: member['const'], title: member['title'] })),
+        walk,
+      )
     : [];
 }
 
-function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefined {
+function choicesKind(keywords: Keywords, walk: SchemaWalk): QuestionKind | undefined {
   const { type, items, prefixItems, minItems, maxItems } = keywords;
   if (type !== 'array' || prefixItems !== undefined) return undefined;
-  const each = flattenSchema(items, root);
-  const choices = each.nullable ? [] : readChoices(each.keywords, root);
+  const each = walk.flatten(items);
+  const choices = each.nullable ? [] : readChoices(each.keywords, walk);
   if (choices.length === 0) return undefined;
   return {
     kind: 'choices',
@@ -164,9 +173,15 @@ function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefine
   };
 }
 
-function nameChoices(options: readonly { value: unknown; title?: unknown }[]): AnswerChoice[] {
-  const distinct = new Map(options.slice(0, MAX_CHOICES).map((option) => [printJson(option.value), option]));
+function nameChoices(
+  options: readonly { value: unknown; title?: unknown }[],
+  walk: SchemaWalk,
+): AnswerChoice[] {
+  const some = options.slice(0, MAX_CHOICES);
+  const distinct = new Map(some.map((option) => [walk.print(option.value), option]));
   distinct.delete(undefined);
+  // A list that lacks some of the choices would be wrong.
+  if (walk.isSpent) return [];
   const texts = new Set(
     [...distinct].map(([json, { value }]) => (typeof value === 'string' ? undefined : json)),
   );
@@ -206,13 +221,13 @@ function textKind(keywords: Keywords): QuestionKind {
   };
 }
 
-function jsonKind(keywords: Keywords, root: unknown): QuestionKind {
+function jsonKind(keywords: Keywords, walk: SchemaWalk): QuestionKind {
   const { type } = keywords;
-  const types = new Set(alternativesOf(keywords, root)?.map((member) => member['type']) ?? [type].flat());
+  const types = new Set(walk.alternatives(keywords)?.map((member) => member['type']) ?? [type].flat());
   const shape = type === 'object' || type === 'array' ? ({ shape: type } as const) : {};
   const allowsText =
     !types.has('object') && !types.has('array') && (types.has('string') || types.has(undefined));
-  return { kind: 'json', example: printJson(exampleFor(keywords, root)) ?? 'null', allowsText, ...shape };
+  return { kind: 'json', example: walk.print(exampleFor(keywords, walk)) ?? 'null', allowsText, ...shape };
 }
 
 function numbersOf<Key extends string>(values: Readonly<Record<Key, unknown>>): { [Name in Key]?: number } {

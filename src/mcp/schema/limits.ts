@@ -1,9 +1,8 @@
+import { BUDGET } from '../../base/budget.ts';
 import { isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 
-const MAX_DEPTH = 64;
-const MAX_NODES = 10_000;
-const MAX_CHARS = 256 * 1024;
+const { schemaDepth: MAX_DEPTH, schemaNodes: MAX_NODES, schemaChars: MAX_CHARS } = BUDGET;
 /** Estimate for braces, quotes and commas. */
 const CHARS_PER_NODE = 2;
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const;

@@ -1,4 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody, withBody } from '../../base/httpBody.ts';
 import { JsonFilter } from './jsonFilter.ts';
 import type { PendingRequests } from './tickets.ts';
 
@@ -11,34 +13,35 @@ const FILTERS: ReadonlyMap<string, Filter> = new Map([
 ]);
 const NEWLINE = Buffer.from('\n');
 
-/** A `fetch` that moves long base64 strings of responses to files and puts placeholders in their place. */
-export function createSpillingFetch(requests: PendingRequests): FetchLike {
+/**
+ * A `fetch` that moves long base64 strings of responses to files and puts placeholders in their place. `onEnd` is called
+ * when the body of a response has ended, failed or been cancelled.
+ */
+export function createSpillingFetch(
+  requests: PendingRequests,
+  onEnd?: (init: RequestInit | undefined) => void,
+): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
     const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
     const filter = FILTERS.get(type);
-    if (!response.ok || response.body === null || filter === undefined) return response;
-    return withBody(response, filterBody(response.body, filter, requests));
+    if (!response.ok || response.body === null || filter === undefined) {
+      // The SDK reads it whole, to quote it.
+      return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+    }
+    return withBody(
+      response,
+      filterBody(response.body, (body) => ending(filter(body, requests), () => onEnd?.(init))),
+    );
   };
-}
-
-function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
-  const headers = new Headers(response.headers);
-  // `fetch` has decoded the body, and the filter shortens it.
-  headers.delete('content-encoding');
-  headers.delete('content-length');
-  const { status, statusText, url, redirected } = response;
-  const filtered = new Response(body, { status, statusText, headers });
-  return Object.defineProperties(filtered, { url: { value: url }, redirected: { value: redirected } });
 }
 
 function filterBody(
   body: ReadableStream<Uint8Array>,
-  filter: Filter,
-  requests: PendingRequests,
+  filter: (body: Body) => AsyncGenerator<Buffer>,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const filtered = filter(reader, requests);
+  const filtered = filter(reader);
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { done, value } = await filtered.next();
@@ -51,6 +54,14 @@ function filterBody(
       await filtered.return(undefined);
     },
   });
+}
+
+async function* ending(body: AsyncGenerator<Buffer>, onEnd: () => void): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } finally {
+    onEnd();
+  }
 }
 
 async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {

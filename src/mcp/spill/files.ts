@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BUDGET } from '../../base/budget.ts';
 import type { Spill, Spills } from '../../ports/results.ts';
 import { renderPlaceholder } from '../../result/findBytes.ts';
 
@@ -151,6 +152,8 @@ export interface SpillTableOptions {
   readonly folder: () => Promise<string>;
   /** The limit for one decoded string. */
   readonly maxBytes: number;
+  /** The limit for all of them. */
+  readonly maxTotalBytes?: number;
 }
 
 /** The long strings of one result. The creator of a table disposes it, however the request ends. */
@@ -160,14 +163,17 @@ export class SpillTable implements Spills {
   readonly #secret = randomBytes(16).toString('hex');
   readonly #spills = new Map<string, Spill>();
   readonly #open = new Set<SpillFile>();
+  #keptBytes = 0;
   #disposed = false;
 
   constructor(options: SpillTableOptions) {
     this.#options = options;
   }
 
+  /** The limit for the next string. */
   get maxBytes(): number {
-    return this.#options.maxBytes;
+    const { maxBytes, maxTotalBytes = BUDGET.resultBytes } = this.#options;
+    return Math.min(maxBytes, maxTotalBytes - this.#keptBytes);
   }
 
   get disposed(): boolean {
@@ -189,6 +195,7 @@ export class SpillTable implements Spills {
     this.#open.delete(file);
     const placeholder = renderPlaceholder(this.#secret, this.#spills.size);
     this.#spills.set(placeholder, spill);
+    if (spill.kind === 'bytes') this.#keptBytes += spill.size;
     if (this.#disposed && spill.kind === 'bytes') await rm(spill.path, { force: true });
     return placeholder;
   }

@@ -1,8 +1,9 @@
 import { Throttle } from '../../base/async.ts';
+import { BUDGET } from '../../base/budget.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
 import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';
-import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
+import type { PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;
@@ -29,7 +30,7 @@ export type FilterRequests = Pick<
 export class JsonFilter {
   readonly #requests: FilterRequests;
   readonly #minSpilledChars: number;
-  readonly #out = new ByteList(MAX_MESSAGE_BYTES);
+  readonly #out = new ByteList(BUDGET.messageBytes);
   readonly #position = new JsonPosition((id) => this.#endOfMessage(id));
   readonly #progress = new Throttle(REPORT_EVERY_MS);
   /** Undefined outside of strings. A `short` string may still be spilled; a `passed` one is not. */

@@ -18,6 +18,7 @@ import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
 import type { PendingRequests } from './tickets.ts';
+import { findWindowsCommand } from './windowsCommand.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
@@ -49,6 +50,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** Exists before the process, so that no output is lost. */
   readonly stderr: Readable;
+  /** No message is missed. */
+  readonly breaks = 0;
   readonly #options: StdioOptions;
   readonly #probe = new DiscoverProbe();
   readonly #filter: JsonFilter;
@@ -82,8 +85,10 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     if (this.#process !== undefined) throw new Error('The server process was already started.');
     const { command, args, env, cwd } = this.#options.server;
-    const child = spawn(command, [...args], {
-      env: mergeVariables(getDefaultEnvironment(), env),
+    const variables = mergeVariables(getDefaultEnvironment(), env);
+    const program = process.platform === 'win32' ? findWindowsCommand(command, variables) : command;
+    const child = spawn(program, [...args], {
+      env: variables,
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       windowsHide: true,

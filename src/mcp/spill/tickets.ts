@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { BUDGET } from '../../base/budget.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { SpillTable } from './files.ts';
@@ -23,7 +24,7 @@ export class PendingRequests {
   /** The connection is closed after this much of one message was dropped. */
   readonly maxDroppedBytes: number;
 
-  constructor(maxDroppedBytes = MAX_DROPPED_BYTES) {
+  constructor(maxDroppedBytes = BUDGET.droppedBytes) {
     this.maxDroppedBytes = maxDroppedBytes;
   }
 
@@ -76,8 +77,8 @@ export class PendingRequests {
 
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
-    if (id === undefined) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
-    const message = `its response contains more than ${describeSize(MAX_MESSAGE_BYTES)} of text. Request less at a time`;
+    if (id === undefined) throw new Error(`A message of more than ${BUDGET.messageBytes} bytes was dropped.`);
+    const message = `its response contains more than ${describeSize(BUDGET.messageBytes)} of text. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 
@@ -86,9 +87,6 @@ export class PendingRequests {
   }
 }
 
-export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
-/** The most text that a message may have besides its files. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** In the range that the protocol leaves to implementations. */
 const TOO_LARGE = -32_010;
 
@@ -110,7 +108,10 @@ const EMPTY_RESULTS: ReadonlyMap<string, Readonly<Record<string, unknown>>> = ne
 function takeResult(message: JSONRPCMessage, ticket: Ticket): void {
   const empty = EMPTY_RESULTS.get(ticket.method);
   if (empty === undefined || !('result' in message) || !isObject(message.result)) return;
-  if ((field(message.result, 'resultType') ?? 'complete') !== 'complete') return;
+  const type = field(message.result, 'resultType') ?? 'complete';
+  // The SDK knows nothing of tasks.
+  const isTask = type === 'task' && ticket.method === 'tools/call';
+  if (type !== 'complete' && !isTask) return;
   ticket.result = message.result;
   Object.assign(message, {
     result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...empty },

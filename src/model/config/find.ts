@@ -1,6 +1,8 @@
 import type { ChatModel } from '../../ports/models.ts';
 import { RunError } from '../failures.ts';
+import { factsOf } from './facts.ts';
 import { needsKey } from './keys.ts';
+import type { ModelLimits } from './limits.ts';
 import { fallbackModel, findModel, type ModelConfig } from './models.ts';
 
 interface ModelSources {
@@ -12,6 +14,7 @@ interface ModelSources {
   readonly keyHint: (config: ModelConfig) => string;
   /** Tells the user how to name a model. */
   readonly nameHint: string;
+  readonly limits: ModelLimits;
   /** VS Code's model of that name, or without a name its only one. */
   readonly editorModel?: ((name: string | undefined) => Promise<ChatModel | undefined>) | undefined;
 }
@@ -36,7 +39,11 @@ export class ModelFinder {
 
   async #findOnly(models: ReadonlyMap<string, ModelConfig>): Promise<ChatModel> {
     const only = models.size === 0 ? await this.#sources.editorModel?.(undefined) : undefined;
-    if (only) return only;
+    if (only) {
+      // The same configuration as if the chat had named it.
+      const model = only.name.replace(/^vscode\//, '');
+      return this.#limit(only, { name: only.name, provider: 'vscode', model });
+    }
     const names = [...models.keys()].map((each) => `“${each}”`).join(', ');
     const configured = names === '' ? '' : ` Configured models: ${names}.`;
     const reason = `The chat names no model, and there is no default model. ${this.#sources.nameHint}${configured}`;
@@ -55,12 +62,18 @@ export class ModelFinder {
       throw new RunError({ kind: 'key', name: config.name, reason });
     }
     const { createSdkModel } = await import('../providers/sdkModel.ts');
-    return createSdkModel(config, { key });
+    return this.#limit(createSdkModel(config, { key, facts: await factsOf(config) }), config);
   }
 
-  async #openEditorModel({ name, model }: ModelConfig): Promise<ChatModel> {
+  async #limit(model: ChatModel, config: ModelConfig): Promise<ChatModel> {
+    const { limitModel } = await import('../providers/limitedModel.ts');
+    return limitModel(model, this.#sources.limits.of(config));
+  }
+
+  async #openEditorModel(config: ModelConfig): Promise<ChatModel> {
+    const { name, model } = config;
     const found = await this.#sources.editorModel?.(model);
-    if (found) return found;
+    if (found) return this.#limit(found, config);
     const reason = this.#sources.editorModel
       ? `VS Code offers no model “${model}” now. Sign in to its provider, or use “Filechat: Select Model”.`
       : `The model “${name}” is only available in VS Code.`;

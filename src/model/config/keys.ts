@@ -2,18 +2,27 @@ import { isSdkProvider, KEY_HEADERS, wireOf } from '../providers/wire.ts';
 import { isLocal } from './addresses.ts';
 import type { ModelConfig, ProviderName } from './models.ts';
 
-/** The key for a model from the environment: under the model's name, else under the provider's usual variable. */
+/**
+ * The key for a model from the environment: under the model's name, else under the provider's usual variable. The usual
+ * one goes only to the provider's own address, whatever a models.json says.
+ */
 export function envKey(
   config: ModelConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const usual = USUAL_VARIABLES[config.provider];
+  const usual = isUsualAddress(config) ? USUAL_VARIABLES[config.provider] : undefined;
   const names = [
     `${KEY_PREFIX}${config.name}`,
     `${KEY_PREFIX}${config.name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`,
     ...(usual === undefined ? [] : [usual]),
   ];
   return names.map((name) => env[name]?.trim()).find((key) => key !== undefined && key !== '');
+}
+
+function isUsualAddress({ provider, baseUrl }: ModelConfig): boolean {
+  if (baseUrl === undefined || !isSdkProvider(provider)) return baseUrl === undefined;
+  const usual = wireOf({ provider }).defaultBaseUrl ?? '';
+  return URL.canParse(baseUrl) && URL.canParse(usual) && new URL(baseUrl).origin === new URL(usual).origin;
 }
 
 /** A stored key is bound to this address, so that an edited model entry cannot send it elsewhere. */

@@ -1,5 +1,8 @@
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import { field, isObject, parseJson } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
+import { readErrorBody } from '../providers/errorBody.ts';
 import { detailOf, ModelError, toFailure } from '../providers/failure.ts';
 import { baseUrlOf } from '../providers/wire.ts';
 import { type ListedModel, newestFirst, readListing } from './listing.ts';
@@ -91,12 +94,12 @@ async function getJson(
       redirect: 'manual',
       ...(signal && { signal }),
     });
-    const body = await response.text();
+    const body = await limitBody(response, { maxBytes: BUDGET.bodyBytes }).text();
     if (response.ok) return readJson(body, host);
     const problem = toError(response, body, host);
     if (!isRefused(response.status, body)) throw problem;
     const { message } = toFailure(problem, context);
-    throw new KeyRefused(message, response.status, detailOf(reasonIn(body), context));
+    throw new KeyRefused(message, response.status, detailOf(readErrorBody(body).reason, context));
   } catch (error) {
     signal?.throwIfAborted();
     throw toFailure(error, context);
@@ -105,14 +108,6 @@ async function getJson(
 
 function isRefused(status: number, body: string): boolean {
   return status === 401 || status === 403 || body.includes('API_KEY_INVALID');
-}
-
-/** Providers put it into different fields. */
-function reasonIn(body: string): string {
-  const parsed = parseJson(body);
-  const error = field(parsed, 'error');
-  const candidates = [field(error, 'message'), error, field(parsed, 'message'), field(parsed, 'detail')];
-  return candidates.find((each) => typeof each === 'string') ?? '';
 }
 
 function notAList(host: string): ModelError {
@@ -126,7 +121,7 @@ function toError(response: Response, responseBody: string, host: string): object
   if (statusCode < 400 || statusCode === 404) {
     return new ModelError({ message: `${host} ${problem}. Check the baseUrl.`, status: statusCode });
   }
-  const message = reasonIn(responseBody);
+  const message = readErrorBody(responseBody).reason;
   return { statusCode, message, responseBody, responseHeaders: Object.fromEntries(response.headers) };
 }
 

@@ -1,7 +1,6 @@
 import { defined, field, isObject } from '../../base/json.ts';
-import type { ModelPrice } from './models.ts';
-
-export type Ability = 'images' | 'documents' | 'audio' | 'tools' | 'reasoning';
+import type { ModelPrice } from '../../ports/models.ts';
+import type { Ability } from './models.ts';
 
 /** A chat model as its provider describes it. */
 export interface ListedModel {
@@ -44,8 +43,10 @@ export function recommendModel(
   return models[0];
 }
 
+/** Some providers write 5.5 as `5-5`. Numbers with a letter are sizes, and long ones are dates. */
 function versionOf({ model }: ListedModel): number {
-  return Number(/\d+(?:\.\d+)?/.exec(model)?.[0] ?? 0);
+  const [, major = 0, minor = 0] = /(\d+)(?:[.-](\d{1,2})(?![\da-z]))?/i.exec(model) ?? [];
+  return Number(major) + Number(minor) / 100;
 }
 
 function readListed(entry: unknown): ListedModel | undefined {

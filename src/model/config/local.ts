@@ -1,3 +1,5 @@
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
 import { type ListedModel, readListing } from './listing.ts';
 import type { LocalServer } from './presets.ts';
 
@@ -23,7 +25,8 @@ export async function listLocalModels(
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     });
-    return response.ok ? (readListing(await response.json()) ?? []).slice(0, MAX_MODELS) : [];
+    const limited = limitBody(response, { maxBytes: BUDGET.bodyBytes });
+    return response.ok ? (readListing(await limited.json()) ?? []).slice(0, MAX_MODELS) : [];
   } catch {
     // Nothing listens there, or it does not list models.
     return [];

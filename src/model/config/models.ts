@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
-import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
-import type { Reasoning } from '../../ports/models.ts';
+import { defined, field, isObject, parseConfig } from '../../base/json.ts';
+import type { ModelPrice, Reasoning } from '../../ports/models.ts';
 import { REQUEST_PATH } from './addresses.ts';
 import { namedEndpoint } from './presets.ts';
 
@@ -16,6 +16,10 @@ const PROVIDER_NAMES = [
 
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
+export const ABILITIES = ['images', 'documents', 'audio', 'tools', 'reasoning'] as const;
+
+export type Ability = (typeof ABILITIES)[number];
+
 export interface ModelConfig {
   /** A name from the settings, or `provider/model`. */
   readonly name: string;
@@ -27,14 +31,9 @@ export interface ModelConfig {
   readonly maxTokens?: number;
   readonly reasoning?: Reasoning;
   readonly price?: ModelPrice;
-}
-
-/** In US dollars per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  readonly cachedInput?: number;
-  readonly cacheWrite?: number;
+  readonly contextTokens?: number;
+  /** All abilities of the model, if the user lists them. */
+  readonly abilities?: readonly Ability[];
 }
 
 interface ModelsRead {
@@ -70,7 +69,7 @@ export function readModels(raw: unknown): ModelsRead {
 export function readModelsFile(text: string): ModelsRead {
   let json: unknown;
   try {
-    json = parseJsonWithComments(text);
+    json = parseConfig(text);
   } catch (error) {
     return unreadable(`The models file is not JSON: ${messageOf(error)}.`);
   }
@@ -136,9 +135,11 @@ function readModel(name: string, entry: unknown): ModelConfig {
   const others = {
     baseUrl: readBaseUrl(provider, fields.get('baseUrl')),
     headers: optional(fields.get('headers'), readHeaders),
-    maxTokens: optional(fields.get('maxTokens'), readMaxTokens),
+    maxTokens: optional(fields.get('maxTokens'), (value) => readTokens('maxTokens', value)),
     reasoning: optional(fields.get('reasoning'), readReasoning),
     price: optional(fields.get('price'), readPrice),
+    contextTokens: optional(fields.get('contextTokens'), (value) => readTokens('contextTokens', value)),
+    abilities: optional(fields.get('abilities'), readAbilities),
   };
   return { name, provider, model, ...defined(others) };
 }
@@ -205,9 +206,16 @@ function isHeader(name: string, text: unknown): boolean {
   }
 }
 
-function readMaxTokens(value: unknown): number {
+function readTokens(name: string, value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
-    throw new Error('its "maxTokens" must be a whole number above 0');
+    throw new Error(`its "${name}" must be a whole number above 0`);
+  }
+  return value;
+}
+
+function readAbilities(value: unknown): readonly Ability[] {
+  if (!Array.isArray(value) || value.some((each) => !ABILITIES.includes(each))) {
+    throw new Error(`its "abilities" must be a list of ${ABILITIES.join(', ')}`);
   }
   return value;
 }

@@ -1,13 +1,27 @@
-import { startTimer, unlessAborted } from '../../base/async.ts';
+import { isLoopback } from '../../base/addresses.ts';
+import { startTimer, type Timer, unlessAborted } from '../../base/async.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { limitBody } from '../../base/httpBody.ts';
+import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
+import { errorIn, type Signs, type WireEvent } from './endings.ts';
 import { ModelError } from './failure.ts';
 import { StreamEnd } from './streamEnd.ts';
-import { baseUrlOf, isSdkProvider } from './wire.ts';
+import { baseUrlOf, wireOf } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
-/** Without a key there is no key header, because some endpoints refuse an empty one. */
-export function headersFor({ provider, headers }: Endpoint, key: string | undefined): Record<string, string> {
+/**
+ * Without a key there is no key header, because some endpoints refuse an empty one. Throws if the key would be readable
+ * on the network.
+ */
+export function headersFor(config: Endpoint, key: string | undefined): Record<string, string> {
+  const { provider, headers } = config;
+  const url = new URL(baseUrlOf(config));
+  if (key && url.protocol !== 'https:' && !isLoopback(url)) {
+    const message = `The API key was not sent to ${url.host}, because http:// is not encrypted. Use https:// in the baseUrl, or remove the key.`;
+    throw new ModelError({ message, failure: { kind: 'failed', reason: message } });
+  }
   const version = provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   return { ...version, ...keyHeader(provider, key), ...headers };
 }
@@ -25,6 +39,8 @@ export interface EndpointOptions {
   readonly onBytes: () => void;
   /** Called when the endpoint has accepted the request. `streamEnd` observes the stream before the SDK does. */
   readonly onAnswer?: ((streamEnd: StreamEnd) => void) | undefined;
+  /** Whether the whole reply is requested at once. */
+  readonly isWhole: boolean;
 }
 
 export function hostOf(config: Endpoint): string {
@@ -33,32 +49,41 @@ export function hostOf(config: Endpoint): string {
   return new URL(baseUrl).host;
 }
 
-/** A `fetch` for one request of the SDK. It follows no redirects and accepts only streams. */
+/** A whole reply in JSON, whether or not a stream was requested. */
+export class WholeReply extends Error {
+  readonly json: string;
+
+  constructor(json: string) {
+    super('The response is not a stream.');
+    this.json = json;
+  }
+}
+
+/** A `fetch` for one request of the SDK. It follows no redirects and resolves to a stream, or throws a `WholeReply`. */
 export function createEndpointFetch(options: EndpointOptions): typeof globalThis.fetch {
-  const { config, fetch, onBytes, onAnswer } = options;
+  const { config, fetch, onBytes, onAnswer, isWhole } = options;
   return async (input, init) => {
     // A redirect would send the key to another host.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
-    await checkResponse(response, hostOf(config));
-    if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
-    const streamEnd = new StreamEnd(config.provider);
+    await refuseRedirect(response, hostOf(config));
+    if (!response.ok) return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+    const { body: limited } = limitBody(response, { maxBytes: BUDGET.replyBytes });
+    if (limited === null) return response;
+    const { signs } = wireOf(config);
+    const streamEnd = new StreamEnd(signs);
     onAnswer?.(streamEnd);
-    return watchBody(response, response.body, { streamEnd, onBytes });
+    const { status, statusText, headers } = response;
+    const body = new WatchedBody(limited, streamEnd, onBytes);
+    return new Response(await body.open(signs, isWhole), { status, statusText, headers });
   };
 }
 
-async function checkResponse(response: Response, host: string): Promise<void> {
+async function refuseRedirect(response: Response, host: string): Promise<void> {
   const { status } = response;
-  const type = response.headers.get('content-type') ?? '';
-  let message: string | undefined;
-  if (status >= 300 && status < 400) {
-    const target = response.headers.get('location') ?? 'another address';
-    message = `${host} redirects to ${target.slice(0, 200)}. If that is right, set it as the model's baseUrl.`;
-  } else if (response.ok && /^(text\/html|application\/json)/i.test(type)) {
-    message = `${host} responded with ${type.slice(0, 60)} instead of a stream. Check the model's baseUrl.`;
-  }
-  if (message === undefined) return;
+  if (status < 300 || status >= 400) return;
+  const target = response.headers.get('location') ?? 'another address';
+  const message = `${host} redirects to ${target.slice(0, 200)}. If that is right, set it as the model's baseUrl.`;
   await response.body?.cancel();
   throw new ModelError({ message, failure: { kind: 'format', reason: message }, status });
 }
@@ -66,41 +91,90 @@ async function checkResponse(response: Response, host: string): Promise<void> {
 /** How long to wait for the rest of the stream after the stop reason. */
 const MAX_TRAILER_MS = 30_000;
 
-/** A failure after the stop reason ends the stream normally, so that the SDK emits what it still holds. */
-function watchBody(
-  response: Response,
-  body: ReadableStream<Uint8Array>,
-  { streamEnd, onBytes }: { readonly streamEnd: StreamEnd; readonly onBytes: () => void },
-): Response {
-  const reader = body.getReader();
-  const watched = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await (streamEnd.hasEnded ? readTrailer(reader) : reader.read());
-      if (!done) {
-        onBytes();
-        streamEnd.push(value);
-        controller.enqueue(value);
-        if (!streamEnd.isDone) return;
+class WatchedBody {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #streamEnd: StreamEnd;
+  readonly #onBytes: () => void;
+  #trailer: Timer | undefined;
+
+  constructor(body: ReadableStream<Uint8Array>, streamEnd: StreamEnd, onBytes: () => void) {
+    this.#reader = body.getReader();
+    this.#streamEnd = streamEnd;
+    this.#onBytes = onBytes;
+  }
+
+  /** Resolves when it is known what the body is. */
+  async open(signs: Signs, isWholeRequested: boolean): Promise<ReadableStream<Uint8Array> | string> {
+    const begun: Uint8Array[] = [];
+    let failure: unknown;
+    try {
+      while (this.#streamEnd.kind === undefined || this.#streamEnd.kind === 'json') {
+        const bytes = await this.#read();
+        if (bytes === undefined) break;
+        begun.push(bytes);
       }
-      const closing = streamEnd.end();
-      if (closing !== '') controller.enqueue(new TextEncoder().encode(closing));
-      controller.close();
-      if (!done) await reader.cancel();
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  const { status, statusText, headers } = response;
-  return new Response(watched, { status, statusText, headers });
+    } catch (error) {
+      failure = error;
+    }
+    const events = this.#streamEnd.kind === 'json' ? readEvents(begun) : [];
+    const isWhole = (event: WireEvent) =>
+      signs.isWhole?.(event) ?? (isWholeRequested && signs.isKnown(event));
+    if (events.some(isWhole)) throw new WholeReply(JSON.stringify(events[0]));
+    if (events.some((event) => signs.isKnown(event) || errorIn(event))) return this.#toStream(events);
+    // JSON that is complete is used although the connection broke after it.
+    if (failure !== undefined) throw failure;
+    return this.#stream(begun);
+  }
+
+  #toStream(events: readonly WireEvent[]): string {
+    const lines = [...events.map((event) => JSON.stringify(event)), '[DONE]'];
+    const stream = lines.map((line) => `\n\ndata: ${line}\n\n`).join('');
+    this.#streamEnd.push(new TextEncoder().encode(stream));
+    return `${stream}${this.#streamEnd.end()}`;
+  }
+
+  #stream(begun: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+    const waiting = [...begun];
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const bytes = waiting.shift() ?? (this.#streamEnd.isDone ? undefined : await this.#read());
+        if (bytes !== undefined) {
+          controller.enqueue(bytes);
+          return;
+        }
+        const closing = this.#streamEnd.end();
+        if (closing !== '') controller.enqueue(new TextEncoder().encode(closing));
+        controller.close();
+        this.#trailer?.stop();
+        await this.#reader.cancel();
+      },
+      cancel: (reason) => {
+        this.#trailer?.stop();
+        return this.#reader.cancel(reason);
+      },
+    });
+  }
+
+  /** A failure after the stop reason ends the stream normally, so that the SDK emits what it still holds. */
+  async #read(): Promise<Uint8Array | undefined> {
+    if (!this.#streamEnd.hasEnded) return this.#readNext();
+    this.#trailer ??= startTimer(MAX_TRAILER_MS);
+    // The reply is complete; only its usage figures may be lost.
+    return unlessAborted(this.#readNext(), this.#trailer.signal).catch(() => undefined);
+  }
+
+  async #readNext(): Promise<Uint8Array | undefined> {
+    const { value } = await this.#reader.read();
+    if (value === undefined) return undefined;
+    this.#onBytes();
+    this.#streamEnd.push(value);
+    return value;
+  }
 }
 
-async function readTrailer(reader: ReadableStreamDefaultReader<Uint8Array>) {
-  const timer = startTimer(MAX_TRAILER_MS);
-  try {
-    return await unlessAborted(reader.read(), timer.signal);
-  } catch {
-    // The reply is complete; only its usage figures may be lost.
-    return { done: true, value: undefined } as const;
-  } finally {
-    timer.stop();
-  }
+/** Gemini sends a list of events if the address lacks `alt=sse`. */
+function readEvents(begun: readonly Uint8Array[]): readonly WireEvent[] {
+  const parsed = parseJson(new TextDecoder().decode(Buffer.concat(begun)));
+  const list: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+  return list.filter(isObject);
 }

@@ -2,7 +2,7 @@ import { isObject, parseJson } from '../../base/json.ts';
 
 /** Limits of foreign text. Providers write a few hundred characters. */
 const MAX_BODY_CHARS = 200_000;
-const MAX_DEPTH = 4;
+const MAX_DEPTH = 8;
 
 export interface ErrorBody {
   /** The provider's own words, or ''. */
@@ -15,59 +15,90 @@ export interface ErrorBody {
 export function readErrorBody(body: unknown): ErrorBody {
   const parsed = typeof body === 'string' ? readText(body) : body;
   // Gemini sends a list when it streams.
-  const [outer] = Array.isArray(parsed) ? parsed : [parsed];
-  if (typeof outer === 'string') return { reason: outer, names: '' };
-  if (!isObject(outer)) return { reason: '', names: '' };
-  const inner = isObject(outer['error']) ? outer['error'] : outer;
-  const own = reasonIn(outer);
-  const original = originalReason(inner['metadata']);
+  const [outer] = Array.isArray(parsed) && parsed.every(isObject) ? parsed : [parsed];
+  const inner = isObject(outer) && isObject(outer['error']) ? outer['error'] : outer;
+  const sentences = reasonsIn(parsed);
   return {
-    reason: original === '' || own.includes(original) ? own : join(own, original),
-    names: [...namesIn(outer), ...namesIn(inner), ...detailNames(inner['details'])].join(' '),
+    reason: join(sentences) || longestSentence(parsed),
+    names: [...namesIn(outer), ...namesIn(inner)].join(' '),
   };
 }
 
-/** JSON, or plain text; nothing of an HTML page. */
+/** JSON, the events of a stream, the title of a page, or plain text. */
 function readText(body: string): unknown {
-  if (body.length > MAX_BODY_CHARS) return undefined;
-  const parsed = parseJson(body);
+  const text = body.slice(0, MAX_BODY_CHARS).trim();
+  const parsed = parseJson(text);
   if (parsed !== undefined) return parsed;
-  return /^\s*</.test(body) ? undefined : body.trim();
+  const events = [...text.matchAll(/^data:(.*)$/gm)].map(([, data = '']) => parseJson(data));
+  if (events.length > 0) return events.filter(isObject);
+  return text.startsWith('<') ? titleOf(text) : text;
 }
 
-/** `error` is an object or a string; Mistral's `message` can be an object, and FastAPI has a list in `detail`. */
-function reasonIn(value: unknown, depth = 0): string {
-  if (typeof value === 'string') return value.trim();
-  if (depth > MAX_DEPTH) return '';
-  if (Array.isArray(value)) {
-    const all = value.map((each) => reasonIn(each, depth + 1)).filter((each) => each !== '');
-    return [...new Set(all)].join('; ');
+const HEADINGS = [/<title[^>]*>([^<]*)</i, /<h1[^>]*>([^<]*)</i, /<message[^>]*>([^<]*)</i];
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+/** Of an HTML page, or the message of an error in XML. */
+function titleOf(page: string): string {
+  const found = HEADINGS.map((heading) => heading.exec(page)?.[1]?.trim() ?? '');
+  const title = found.find((each) => each !== '') ?? '';
+  return title.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+}
+
+/** The fields that contain the reason or lead to it, the most exact last. */
+const REASON_FIELDS = [
+  ...['error', 'message', 'msg', 'detail', 'error_description', 'errors', 'details'],
+  // Azure, and the provider behind OpenRouter.
+  ...['innererror', 'metadata', 'raw'],
+];
+
+/** Every reason in the known fields. A string may contain JSON again, such as the response of another provider. */
+function reasonsIn(value: unknown, depth = 0): readonly string[] {
+  if (depth > MAX_DEPTH) return [];
+  if (typeof value === 'string') {
+    const nested = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
+    const reason = nested === undefined ? '' : readErrorBody(nested).reason;
+    return [reason || value.trim()].filter((each) => each !== '');
   }
-  if (!isObject(value)) return '';
-  const found = ['error', 'message', 'detail', 'msg', 'error_description'].map((name) =>
-    reasonIn(value[name], depth + 1),
-  );
-  return found.find((each) => each !== '') ?? '';
+  if (Array.isArray(value)) return value.flatMap((each) => reasonsIn(each, depth + 1));
+  if (!isObject(value)) return [];
+  const reasons = REASON_FIELDS.flatMap((name) => reasonsIn(value[name], depth + 1));
+  // FastAPI names the field that is wrong.
+  const { loc } = value;
+  return Array.isArray(loc) ? reasons.map((reason) => `${loc.join('.')}: ${reason}`) : reasons;
 }
 
-/** OpenRouter passes the response of the provider behind it on as a string. */
-function originalReason(metadata: unknown): string {
-  const raw = isObject(metadata) ? metadata['raw'] : undefined;
-  return typeof raw === 'string' ? readErrorBody(raw).reason : reasonIn(raw);
+/** The first reason, and others in words that it does not contain. */
+function join(reasons: readonly string[]): string {
+  return reasons.reduce((all, each) => {
+    if (all === '' || each.includes(all)) return each;
+    if (all.includes(each) || !/\s/.test(each)) return all;
+    return `${all.replace(/[.:]$/, '')}: ${each}`;
+  }, '');
 }
 
-function join(own: string, original: string): string {
-  return own === '' ? original : `${own.replace(/\.$/, '')}: ${original}`;
+/** In a shape that is not known. */
+function longestSentence(body: unknown): string {
+  const sentences = stringsIn(body).filter(isSentence);
+  return sentences.reduce((longest, each) => (each.length > longest.length ? each : longest), '').trim();
 }
 
-function namesIn(value: Readonly<Record<string, unknown>>): readonly string[] {
-  return [value['type'], value['code'], value['status']].filter((each) => typeof each === 'string');
+function stringsIn(value: unknown, depth = 0): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  return Object.values(value).flatMap((each) => stringsIn(each, depth + 1));
 }
 
-/** Google's reasons, such as API_KEY_INVALID. */
-function detailNames(details: unknown): readonly string[] {
+/** Three words in a row, in any script with spaces, or a run of a script without them. */
+function isSentence(text: string): boolean {
+  return /\p{L}[,:]?\s+\S*\p{L}\S*\s+\S*\p{L}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{4}/u.test(text);
+}
+
+/** Also Google's reasons, such as API_KEY_INVALID. */
+function namesIn(value: unknown): readonly string[] {
+  if (!isObject(value)) return [];
+  const { details } = value;
   const list: readonly unknown[] = Array.isArray(details) ? details : [];
-  return list.flatMap((each) =>
-    isObject(each) && typeof each['reason'] === 'string' ? [each['reason']] : [],
-  );
+  const names = [value['type'], value['code'], value['status']];
+  const reasons = list.map((each) => (isObject(each) ? each['reason'] : undefined));
+  return [...names, ...reasons].filter((each) => typeof each === 'string');
 }

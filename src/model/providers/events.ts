@@ -3,8 +3,9 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { defined, parseJson } from '../../base/json.ts';
+import { defined, isObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
+import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
 
@@ -30,14 +31,20 @@ export class EventReader {
   #hasCalls = false;
   /** Calls that may be cut off. They count only if the stream ends normally. */
   readonly #held: CallEvent[] = [];
-  /** Whether the provider has sent its stop reason. Later failures are ignored. */
-  readonly #hasEnded: () => boolean;
+  /** Whether the bytes that have arrived contain the end of the reply. They are ahead of the parts. */
+  readonly #isReceived: () => boolean;
+  #stopReason: string | undefined;
   hasOutput = false;
 
-  constructor(wire: Wire, context: RequestContext, hasEnded: () => boolean = () => false) {
+  constructor(wire: Wire, context: RequestContext, isReceived: () => boolean = () => false) {
     this.#wire = wire;
     this.#context = context;
-    this.#hasEnded = hasEnded;
+    this.#isReceived = isReceived;
+  }
+
+  /** The stop reason has been read. Later failures are ignored. */
+  get hasEnded(): boolean {
+    return this.#stopReason !== undefined;
   }
 
   read(part: StreamPart): readonly ModelEvent[] {
@@ -63,12 +70,23 @@ export class EventReader {
         return part.providerExecuted ? [] : this.#call(part);
       case 'finish':
         return this.#finish(part);
+      case 'raw':
+        if (isObject(part.rawValue)) this.#stopReason ??= stopReasonOf(part.rawValue, this.#wire.signs);
+        return [];
       case 'error':
-        if (this.#hasEnded()) return [];
+        if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
       default:
         return [];
     }
+  }
+
+  /** Providers add types of events, and some send empty ones. If there are no others, the format is another one. */
+  #isUnknown(error: unknown): boolean {
+    if (!isObject(error)) return false;
+    const { name, text, value } = error;
+    if (name === 'AI_JSONParseError') return text === '';
+    return name === 'AI_TypeValidationError' && isObject(value) && !this.#wire.signs.isKnown(value);
   }
 
   #open(metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
@@ -128,17 +146,24 @@ export class EventReader {
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
-    if (unified === 'error' && raw !== undefined) {
+    if (raw === ERROR_REASON || (unified === 'error' && raw !== undefined)) {
       const message = `${this.#context.host} interrupted the reply (${raw}).`;
       const failure = { kind: 'lost', reason: message } as const;
       throw new ModelError({ message, failure, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
-    if (isCut && !this.#hasEnded()) throw connectionLost(this.#context);
-    const known = isCut ? 'stop' : unified;
+    if (isCut && !this.#isReceived()) throw connectionLost(this.#context);
+    const known = isCut ? this.#readStopReason() : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [...held, { kind: 'finish', reason, usage: toUsage(usage) }];
+  }
+
+  /** The SDK forgets the stop reason if it cannot read a later event. */
+  #readStopReason(): 'length' | 'content-filter' | 'stop' {
+    const reason = this.#stopReason ?? '';
+    if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
+    return /filter|safety|refusal|prohibited/i.test(reason) ? 'content-filter' : 'stop';
   }
 
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {

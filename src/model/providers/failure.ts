@@ -3,9 +3,9 @@ import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 import { isLocal } from '../config/addresses.ts';
 import { describeFailure, UNREACHABLE } from '../failures.ts';
+import type { StreamOutcome, StreamProblem } from './endings.ts';
 import { readErrorBody } from './errorBody.ts';
 import { isTransient, kindOfStatus, statusOfNames } from './failureKind.ts';
-import type { StreamOutcome, StreamProblem } from './streamEnd.ts';
 
 /** A provider's words are quoted whole; this only limits what a broken or hostile endpoint sends. */
 const MAX_REASON_CHARS = 10_000;
@@ -55,27 +55,39 @@ export class ModelError extends Error implements ModelFailure {
   }
 }
 
-type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'status' | 'cause'> &
-  Pick<Failure, 'reason' | 'code'>;
+type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'cause'> &
+  Pick<Failure, 'reason' | 'code' | 'status'> & {
+    /** The status for errors of this kind, if the provider sent none. */
+    readonly usualStatus?: number | undefined;
+  };
 
 function failureOf(kind: FailureKind, context: RequestContext, details: Details = {}): ModelError {
-  const { reason, code, ...facts } = details;
+  const { reason, code, status, usualStatus, ...facts } = details;
   const { host, model, name, baseUrl } = context;
-  const { status } = facts;
   const failure: Failure = { kind, host, model, name, baseUrl, reason, code, status };
-  return new ModelError({ ...facts, failure, message: describeFailure(failure) });
+  return new ModelError({
+    ...facts,
+    failure,
+    status: status ?? usualStatus,
+    message: describeFailure(failure),
+  });
 }
 
 export function connectionLost(context: RequestContext, cause?: unknown): ModelError {
   return failureOf('lost', context, { problem: 'cut', cause });
 }
 
-export function wrongFormat(
-  context: RequestContext,
-  problem: 'unreadable' | 'wrongFormat' = 'wrongFormat',
-  cause?: unknown,
-): ModelError {
-  return failureOf('format', context, { problem, cause });
+export function wrongFormat(context: RequestContext, { reason = '', ...details }: Details): ModelError {
+  return failureOf('format', context, {
+    problem: 'wrongFormat',
+    reason: detailOf(reason, context),
+    ...details,
+  });
+}
+
+/** An error that the provider reports in a response that began normally. */
+export function reportedFailure(error: object, context: RequestContext): ModelError {
+  return explainReport(readError(error), context);
 }
 
 export function stopped(): ModelError {
@@ -86,16 +98,17 @@ export function stopped(): ModelError {
 export function toFailure(error: unknown, context: RequestContext): ModelError {
   if (error instanceof ModelError) return error;
   const facts = readError(error);
-  if (facts.status !== undefined && facts.status >= 400) return explainStatus(facts, facts.status, context);
+  if (facts.status !== undefined && facts.status >= 400) return explainReport(facts, context);
   const code = networkCode(error);
   if (code !== undefined) return explainNetwork(code, facts, context, error);
+  if (facts.name === 'AI_JSONParseError')
+    return wrongFormat(context, { problem: 'unreadable', cause: error });
+  if (facts.name === 'AI_TypeValidationError') return wrongFormat(context, { cause: error });
   // A status below 400 only says how the stream began.
   if (facts.status !== undefined || facts.name === 'AI_InvalidResponseDataError') {
     return connectionLost(context, error);
   }
-  if (facts.name === 'AI_JSONParseError') return wrongFormat(context, 'unreadable', error);
-  if (facts.name === 'AI_TypeValidationError') return wrongFormat(context, 'wrongFormat', error);
-  if (isReported(facts)) return explainStatus(facts, statusOfNames(facts.names), context);
+  if (isReported(facts)) return explainReport(facts, context);
   const message = detailOf(facts.reason, context) || `${context.host} did not respond.`;
   return new ModelError({ message, cause: error });
 }
@@ -136,6 +149,13 @@ function isTextRecord(value: unknown): value is Readonly<Record<string, string>>
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
+/** What keys of providers begin with, tokens of sign-ins, and the value of an authorization header. */
+const KEY =
+  /\b(?:(?:sk|xai|pplx|csk|nvapi|glpat|xox[abpr])-|AIza|AKIA|(?:gsk|hf|r8|gh[opsu]|github_pat)_|eyJ[\w-]+\.|(?:Bearer|Basic)\s+(?=\S{8}))[\w*./+=-]*[\w*/+=-]/gi;
+/** Such as `api_key=…`, `"x-api-key": "…"` and `?key=…`. */
+const KEY_FIELD =
+  /((?:[?&]key|\b(?:x-)?(?:goog-)?api[-_]?key|\b(?:access|auth|session)[-_]token|\bclient[-_]secret|\bpassword)["']?\s*[=:]\s*["']?)(?!«)[^\s"'&,;)}\]]{6,}/gi;
+
 /** The provider's words, whole, as one line without keys. */
 export function detailOf(reason: string, { secrets }: Pick<RequestContext, 'secrets'>): string {
   let line = reason.slice(0, MAX_REASON_CHARS);
@@ -143,20 +163,24 @@ export function detailOf(reason: string, { secrets }: Pick<RequestContext, 'secr
     if (secret.length >= 4) line = line.replaceAll(secret, '«key»');
   }
   line = line
-    .replace(/\b(sk-|AIza|gsk_|xai-|Bearer )[\w*.-]*[\w*-]/g, '«key»')
+    .replace(KEY, '«key»')
+    .replace(KEY_FIELD, '$1«key»')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return reason.length <= MAX_REASON_CHARS ? line : `${line}…`;
 }
 
-function explainStatus(facts: ErrorFacts, status: number, context: RequestContext): ModelError {
+function explainReport(facts: ErrorFacts, context: RequestContext): ModelError {
   const { names } = facts;
+  const own = facts.status !== undefined && facts.status >= 400 ? facts.status : undefined;
+  const status = own ?? statusOfNames(names);
   const kind = kindOfStatus({ status, names, reason: facts.reason });
   const reason = detailOf(facts.reason, context);
   return failureOf(kind, context, {
     reason: kind === 'refused' && reason === '' ? `status ${status}` : reason,
     problem: isTransient(kind, status) ? 'reported' : 'refused',
-    status,
+    status: own,
+    usualStatus: status,
     retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
   });
 }

@@ -43,6 +43,8 @@ const RULES: readonly Rule[] = [
     reason:
       /prompt is too long|maximum context length|context (window|length|size)|input token count .{0,40} exceeds|context the overflows|too large for model|tokens? .{0,40}must be <=|longer than the model/i,
   },
+  // llama.cpp has no better status for a request that can never succeed.
+  { kind: 'refused', status: [500], reason: /(image|audio|video) input is not supported/i },
   { kind: 'model', names: /model_not_found|invalid_model\b/i },
   {
     kind: 'model',

@@ -9,7 +9,6 @@ import type {
 } from '@ai-sdk/provider';
 import { mapConcurrently } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
-import { describeSize } from '../../base/size.ts';
 import { SENT_TYPES } from '../../media/imageLimits.ts';
 import type {
   AssistantPart,
@@ -19,6 +18,7 @@ import type {
   ModelMessage,
   ModelRequest,
 } from '../../ports/models.ts';
+import { describeUnsent, ERROR_LEAD } from '../request/messages.ts';
 import { ModelError, stopped } from './failure.ts';
 import type { Wire } from './wire.ts';
 
@@ -125,8 +125,6 @@ export function holdsReasoning(prompt: LanguageModelV4Prompt): boolean {
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
-const ERROR_LEAD = 'The tool reported an error:';
-
 /**
  * The results of one step. If results cannot contain images, the images follow in one user message: as base64 text
  * they would be expensive and useless.
@@ -179,11 +177,6 @@ function toImageParts({ parts, name, id }: CallResult, { bytes }: PromptOptions)
     { type: 'text', text: `Image ${index + 1} of the result of ${name} (call ${toWireId(id)}):` },
     toContent(image, bytes),
   ]);
-}
-
-/** The text in place of a file that the model does not accept: sending it would break every later turn too. */
-function describeUnsent({ name, mimeType, size }: FilePart): string {
-  return `[${name}: ${mimeType}, ${describeSize(size)}; this model does not accept such files]`;
 }
 
 /** Anthropic accepts only these characters in an id; users may have written others. */

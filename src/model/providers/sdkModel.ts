@@ -13,17 +13,20 @@ import type {
 import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
+import { isRefused, type ModelFacts } from '../config/facts.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { fitImages } from '../request/fitImages.ts';
 import { filesOf } from '../request/messages.ts';
-import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
+import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
+import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
 interface SdkModelOptions {
   readonly key?: string | undefined;
+  readonly facts?: ModelFacts | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -37,13 +40,15 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
   return {
     name: config.name,
     provider: config.provider,
-    accepts: (mimeType) => wire.files.has(mimeType),
+    accepts: (mimeType) => wire.files.has(mimeType) && !(options.facts && isRefused(mimeType, options.facts)),
     maxToolDescriptionChars: wire.maxToolDescriptionChars,
+    price: options.facts?.price,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
       previewRequest({
-        createModel: (fetch) => createLanguageModel(source, { fetch, onBytes: () => {} }),
+        createModel: (fetch) => createLanguageModel(source, fetch),
         call: await prepareCall(source, request, new AbortController().signal),
+        isWhole: request.isWhole === true,
         secretHeaders: Object.keys(config.headers ?? {}),
       }),
   };
@@ -68,14 +73,14 @@ async function* stream(source: ModelSource, request: ModelRequest, signal: Abort
     const call = await prepareCall(source, request, signal, sendReasoning);
     let hasBegun = false;
     try {
-      for await (const event of send(source, call, signal)) {
+      for await (const event of send(source, { call, isWhole: request.isWhole === true }, signal)) {
         hasBegun = true;
         yield event;
       }
       return;
     } catch (error) {
       const isRefused = !hasBegun && error instanceof ModelError && error.status === 400;
-      if (!isRefused) throw error;
+      if (!isRefused || refusedFeature(error, request)) throw error;
       refusal ??= error;
       if (!holdsReasoning(call.prompt)) throw refusal;
     }
@@ -95,12 +100,15 @@ async function prepareCall(
   return toCallOptions(config, request, prompt);
 }
 
-function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
-  const { wire, context, options } = source;
+function send(
+  source: ModelSource,
+  asked: Pick<StreamOptions, 'call' | 'isWhole'>,
+  signal: AbortSignal,
+): Events {
+  const { config, wire, context, options } = source;
   const { fetch = globalThis.fetch } = options;
-  const createModel: StreamOptions['createModel'] = (watch) =>
-    createLanguageModel(source, { fetch, ...watch });
-  return streamEvents({ wire, context, signal, createModel, call });
+  const createModel: StreamOptions['createModel'] = (watched) => createLanguageModel(source, watched);
+  return streamEvents({ config, fetch, wire, context, signal, createModel, ...asked });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -174,12 +182,11 @@ function markForCache(prompt: LanguageModelV4Prompt, tools: LanguageModelV4Funct
  */
 function createLanguageModel(
   { config, options }: ModelSource,
-  watch: Omit<EndpointOptions, 'config'>,
+  fetch: typeof globalThis.fetch,
 ): LanguageModelV4 {
   const { provider, model } = config;
   const baseURL = baseUrlOf(config);
   const headers = headersFor(config, options.key);
-  const fetch = createEndpointFetch({ config, ...watch });
   const settings = { baseURL, headers, fetch, generateId: randomUUID };
   const url = ({ path }: { readonly path: string }) => `${baseURL}${path}`;
   switch (provider) {
@@ -204,6 +211,7 @@ function createLanguageModel(
 interface PreviewOptions {
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  readonly isWhole: boolean;
   /** Headers that the user has configured. */
   readonly secretHeaders: readonly string[];
 }
@@ -215,7 +223,8 @@ interface Captured {
 }
 
 /** The request as text. The SDK creates it, and `fetch` throws instead of sending it. */
-async function previewRequest({ createModel, call, secretHeaders }: PreviewOptions): Promise<string> {
+async function previewRequest(options: PreviewOptions): Promise<string> {
+  const { createModel, call, isWhole, secretHeaders } = options;
   let captured: Captured | undefined;
   const model = createModel(async (input, init) => {
     const body: unknown = JSON.parse(String(init?.body ?? 'null'));
@@ -223,7 +232,7 @@ async function previewRequest({ createModel, call, secretHeaders }: PreviewOptio
     throw new Error('Nothing is sent for a preview.');
   });
   try {
-    await model.doStream(call);
+    await (isWhole ? model.doGenerate(call) : model.doStream(call));
   } catch (error) {
     if (captured === undefined) throw error;
   }

@@ -1,41 +1,48 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { startTimer, unlessAborted } from '../../base/async.ts';
 import type { ModelEvent } from '../../ports/models.ts';
-import type { EndpointOptions } from './endpoint.ts';
+import { endingOf } from './endings.ts';
+import { createEndpointFetch, type EndpointOptions, WholeReply } from './endpoint.ts';
 import { EventReader } from './events.ts';
 import {
   connectionLost,
   ModelError,
   type RequestContext,
+  reportedFailure,
   stopped,
   toFailure,
   wrongFormat,
 } from './failure.ts';
-import { classifyStreamEnd, type StreamEnd } from './streamEnd.ts';
+import type { StreamEnd } from './streamEnd.ts';
 import type { Wire } from './wire.ts';
 
 /** Even the slowest models send keep-alives more often. */
 export const STALL_MS = 5 * 60_000;
+/** Keep-alives alone do not keep a request open: the longest queue of a known provider takes ten minutes. */
+export const KEEP_ALIVE_MS = 15 * 60_000;
 
-export interface StreamOptions {
+export interface StreamOptions extends Pick<EndpointOptions, 'config' | 'fetch'> {
   readonly wire: Wire;
   readonly context: RequestContext;
   readonly signal: AbortSignal;
-  readonly createModel: (watch: Pick<EndpointOptions, 'onBytes' | 'onAnswer'>) => LanguageModelV4;
+  readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  /** Asks for the whole reply at once. */
+  readonly isWhole: boolean;
 }
 
 /** Sends one request. Closes the connection however the stream ends. */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<ModelEvent, void, undefined> {
-  const { wire, context, signal } = options;
-  const { host } = context;
+  const { wire, context, signal, config, fetch } = options;
   const stall = startTimer(STALL_MS);
+  const keepAlive = startTimer(KEEP_ALIVE_MS);
   const closed = new AbortController();
-  const requestSignal = AbortSignal.any([signal, stall.signal, closed.signal]);
+  const requestSignal = AbortSignal.any([signal, stall.signal, keepAlive.signal, closed.signal]);
   let end: StreamEnd | undefined;
   const events = new EventReader(wire, context, () => end?.hasEnded === true);
   const onAnswer = (begun: StreamEnd) => {
@@ -43,50 +50,103 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
   };
   try {
     signal.throwIfAborted();
-    const model = options.createModel({ onBytes: () => stall.restart(), onAnswer });
-    const call = { ...options.call, abortSignal: requestSignal };
-    const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), requestSignal);
-    const isFinished = yield* readStream(stream, requestSignal, events);
-    if (!isFinished) throw connectionLost(context);
+    const { isWhole } = options;
+    const watched = createEndpointFetch({ config, fetch, isWhole, onBytes: () => stall.restart(), onAnswer });
+    const stream = await unlessAborted(openStream(options, watched, requestSignal), requestSignal);
+    for await (const event of readStream(stream, requestSignal, events)) {
+      keepAlive.restart();
+      yield event;
+      if (event.kind === 'finish') return;
+    }
+    throw connectionLost(context);
   } catch (error) {
     const isAborted = requestSignal.aborted;
-    const found = isAborted ? abortFailure(signal, host) : toFailure(error, context);
-    const failure = found.problem === 'cut' && end?.isForeign === true ? wrongFormat(context) : found;
-    const outcome = classifyStreamEnd({
-      hasEnded: end?.hasEnded === true,
-      // A provider that stalls may still be processing the request.
-      answered: end !== undefined || isAborted,
+    const failure = isAborted
+      ? abortFailure(signal, stall.signal.aborted, context)
+      : explain(error, end, context);
+    const { problem } = failure;
+    const { outcome } = endingOf({
+      // The bytes are ahead of the events.
+      hasEnded: problem === 'cut' || problem === 'silent' ? end?.hasEnded === true : events.hasEnded,
+      answered: end !== undefined,
       hasOutput: events.hasOutput,
-      problem: failure.problem,
+      problem,
     });
     if (outcome !== 'ended' || signal.aborted) throw new ModelError(failure, outcome);
     yield { kind: 'finish', reason: 'stop', usage: {} };
   } finally {
     stall.stop();
+    keepAlive.stop();
     closed.abort();
   }
 }
 
-function abortFailure(signal: AbortSignal, host: string): ModelError {
-  if (signal.aborted) return stopped();
-  const message = `${host} has sent nothing for ${STALL_MS / 60_000} minutes.`;
-  return new ModelError({ message, failure: { kind: 'lost', reason: message }, problem: 'cut' });
+async function openStream(
+  { createModel, call, isWhole }: StreamOptions,
+  fetch: typeof globalThis.fetch,
+  abortSignal: AbortSignal,
+): Promise<ReadableStream<LanguageModelV4StreamPart>> {
+  try {
+    const model = createModel(fetch);
+    if (isWhole) return ReadableStream.from(toParts(await model.doGenerate({ ...call, abortSignal })));
+    const { stream } = await model.doStream({ ...call, abortSignal, includeRawChunks: true });
+    return stream;
+  } catch (error) {
+    if (!(error instanceof WholeReply)) throw error;
+    const headers = { 'content-type': 'application/json' };
+    const model = createModel(async () => new Response(error.json, { headers }));
+    const parts = toParts(await model.doGenerate(call));
+    return new ReadableStream({
+      start: (controller) => {
+        for (const part of parts) controller.enqueue(part);
+        controller.close();
+      },
+    });
+  }
 }
 
-/** Returns whether there was a `finish` event. */
+/** The parts that a stream with the same content would have. */
+function* toParts(reply: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
+  for (const [index, part] of reply.content.entries()) {
+    const id = `${index}`;
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const { type, text: delta, ...more } = part;
+      yield { type: `${type}-start`, id, ...more };
+      yield { type: `${type}-delta`, id, delta };
+      yield { type: `${type}-end`, id };
+    } else {
+      yield part;
+    }
+  }
+  const { finishReason, usage } = reply;
+  yield { type: 'finish', finishReason, usage };
+}
+
+/** What the provider reports is more exact than how the SDK fails because of it. */
+function explain(error: unknown, end: StreamEnd | undefined, context: RequestContext): ModelError {
+  if (end?.error) return reportedFailure(end.error, context);
+  if (end?.isForeign) return wrongFormat(context, { reason: end.foreignReason, cause: error });
+  return toFailure(error, context);
+}
+
+function abortFailure(signal: AbortSignal, isStalled: boolean, { host }: RequestContext): ModelError {
+  if (signal.aborted) return stopped();
+  const message = isStalled
+    ? `${host} has sent nothing for ${STALL_MS / 60_000} minutes.`
+    : `${host} has sent only keep-alives for ${KEEP_ALIVE_MS / 60_000} minutes.`;
+  return new ModelError({ message, failure: { kind: 'lost', reason: message }, problem: 'silent' });
+}
+
 async function* readStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   signal: AbortSignal,
   events: EventReader,
-): AsyncGenerator<ModelEvent, boolean, undefined> {
+): AsyncGenerator<ModelEvent, void, undefined> {
   const reader = stream.getReader();
   for (;;) {
     // A stream may ignore the signal.
     const { done, value } = await unlessAborted(reader.read(), signal);
-    if (done) return false;
-    for (const event of events.read(value)) {
-      yield event;
-      if (event.kind === 'finish') return true;
-    }
+    if (done) return;
+    yield* events.read(value);
   }
 }

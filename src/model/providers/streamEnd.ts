@@ -1,81 +1,59 @@
 import { isObject, parseJson } from '../../base/json.ts';
-import type { SdkProvider } from './wire.ts';
+import { BODIES, type BodyKind, errorIn, type Signs, stopReasonOf, type WireEvent } from './endings.ts';
+import { readErrorBody } from './errorBody.ts';
 
-export interface StreamFacts {
-  /** A stop reason or `[DONE]` has arrived. */
-  readonly hasEnded: boolean;
-  /** The provider has accepted the request. */
-  readonly answered: boolean;
-  /** Text, reasoning or a call has arrived. */
-  readonly hasOutput: boolean;
-  readonly problem: StreamProblem;
-}
+/** How much of a body in an unknown format is kept for its reason. */
+const MAX_FOREIGN_CHARS = 20_000;
 
-export type StreamProblem =
-  /** The stream ended or stalled. */
-  | 'cut'
-  /** The stop reason is an error. */
-  | 'brokenOff'
-  /** The provider reported a transient error. */
-  | 'reported'
-  /** The provider reported a permanent error. */
-  | 'refused'
-  /** An event is not JSON. */
-  | 'unreadable'
-  /** The stream is not in the configured provider's format. */
-  | 'wrongFormat';
-
-/**
- * - `ended`: the reply is complete.
- * - `failed`: a retry would fail too.
- * - `again`: the reply broke off after it had begun. A retry may succeed, but the user pays for each one.
- * - `later`: the provider did not process the request, so a retry costs nothing.
- */
-export type StreamOutcome = 'ended' | 'failed' | 'again' | 'later';
-
-export function classifyStreamEnd({ hasEnded, answered, hasOutput, problem }: StreamFacts): StreamOutcome {
-  if (problem === 'brokenOff') return 'again';
-  if (hasEnded) return 'ended';
-  switch (problem) {
-    case 'refused':
-    case 'wrongFormat':
-      return 'failed';
-    case 'unreadable':
-      return hasOutput ? 'again' : 'failed';
-    case 'reported':
-      return hasOutput ? 'again' : 'later';
-    case 'cut':
-      return answered ? 'again' : 'later';
-  }
-}
-
-/** Observes a stream before the SDK does, to detect its end and its format. */
+/** Observes a response before the SDK does, to detect its end, its errors and its format. */
 export class StreamEnd {
   readonly #signs: Signs;
   readonly #decoder = new TextDecoder();
   #line = '';
-  #hasLines = false;
+  /** The beginning of the body, until an event is known. */
+  #text = '';
   #isKnown = false;
-  #reason: string | undefined;
+  #hasStopReason = false;
   #isClosed = false;
-  /** `[DONE]` has arrived; nothing follows it. */
-  isDone = false;
+  #isDone = false;
+  /** Known from the first character on that is not white space. */
+  kind: BodyKind | undefined;
+  /** The first error that was reported before the end. */
+  error: WireEvent | undefined;
 
-  constructor(provider: SdkProvider) {
-    this.#signs = SIGNS[provider];
+  constructor(signs: Signs) {
+    this.#signs = signs;
   }
 
+  /** What follows an error does not end the reply. */
   get hasEnded(): boolean {
-    return this.isDone || this.#reason !== undefined;
+    return this.error === undefined && (this.#hasStopReason || (this.#isDone && !this.isForeign));
   }
 
-  /** Lines have arrived, none of them in the provider's format. */
+  /** The rest of the body does not matter. */
+  get isDone(): boolean {
+    return this.#isDone || (this.kind === 'page' && this.#text.length >= MAX_FOREIGN_CHARS);
+  }
+
+  /** What has arrived is not in the provider's format, and is not the beginning of it. */
   get isForeign(): boolean {
-    return this.#hasLines && !this.#isKnown;
+    if (this.#isKnown || this.kind === undefined) return false;
+    const lines = this.#text.trim().split(/[\r\n]+/);
+    if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
+    return this.kind === 'page' || isJson(this.#text) || isJson(lines[0] ?? '');
+  }
+
+  /** What a body in an unknown format says. Events of another provider say nothing to the user. */
+  get foreignReason(): string {
+    const isNoise = /^(data|event):|^\s*[{[]/m.test(this.#text) && !isJson(this.#text);
+    return isNoise ? '' : readErrorBody(this.#text).reason;
   }
 
   push(bytes: Uint8Array): void {
-    const lines = this.#decoder.decode(bytes, { stream: true }).split(/[\r\n]+/);
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
+    this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
+    const lines = text.split(/[\r\n]+/);
     const rest = lines.pop() ?? '';
     for (const line of lines) {
       this.#readLine(this.#line + line);
@@ -84,84 +62,53 @@ export class StreamEnd {
     this.#line += rest;
   }
 
-  /** Call at the end of the stream. Returns the closing event if the SDK needs one and the provider sent none. */
+  /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */
   end(): string {
     this.#readLine(this.#line);
     this.#line = '';
+    if (!this.#hasStopReason) return '';
     const { closing } = this.#signs;
-    if (closing === undefined || this.#reason === undefined || this.#isClosed) return '';
-    return `\n\ndata: ${JSON.stringify(closing)}\n\n`;
+    return closing && !this.#isClosed ? `\n\ndata: ${JSON.stringify(closing)}\n\n` : '\n\n';
   }
 
+  /** Some servers write an error into a stream as a line without `data:`, or with `error:`. */
   #readLine(line: string): void {
-    const data = /^\uFEFF?data:(.*)$/.exec(line)?.[1]?.trim();
-    // Comments are keep-alives.
-    if (line.trim() !== '' && !line.startsWith(':')) this.#hasLines = true;
-    if (data === undefined) return;
-    if (data === '[DONE]') {
-      this.isDone = true;
-      this.#isKnown = true;
-    } else if (!this.#isKnown || this.#signs.hint.test(data)) {
-      this.#readEvent(data);
+    if (/^data:\s*\[DONE\]\s*$/.test(line)) {
+      this.#isDone = true;
+      return;
     }
+    const [, field = '', json = ''] = /^(data:\s*|error:\s*|)(\{.*)$/.exec(line) ?? [];
+    const event = json === '' ? undefined : parseJson(json);
+    if (!isObject(event)) return;
+    this.#readError(field.startsWith('error') ? { error: event } : event);
+    if (field.startsWith('data')) this.#readEvent(event);
   }
 
-  #readEvent(data: string): void {
-    const event = parseJson(data);
-    if (!isObject(event)) return;
-    const { isKnown, stopReason, closing } = this.#signs;
-    this.#isKnown ||= isKnown(event) || 'error' in event || event['type'] === 'error';
-    this.#reason ??= textOf(stopReason(event));
+  #readError(event: WireEvent): void {
+    const error = errorIn(event);
+    if (!error) return;
+    if (!this.hasEnded) this.error ??= error;
+    this.#isKnown = true;
+  }
+
+  #readEvent(event: WireEvent): void {
+    const { isKnown, closing } = this.#signs;
+    this.#isKnown ||= isKnown(event);
+    this.#hasStopReason ||= stopReasonOf(event, this.#signs) !== undefined;
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
   }
 }
 
-interface Signs {
-  isKnown(event: WireEvent): boolean;
-  /** Matches events that may have a stop reason; the others are not parsed here. */
-  readonly hint: RegExp;
-  stopReason(event: WireEvent): unknown;
-  /** The SDK emits the stop reason only after this event. */
-  readonly closing?: { readonly type: string };
+const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
+
+/** A field that is cut off is not foreign, nor is an event that is not JSON: the SDK reports it. */
+function isForeignLine(line: string, { isKnown }: Signs): boolean {
+  if (!line.startsWith('data:'))
+    return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+  const event = parseJson(line.slice('data:'.length));
+  return event !== undefined && !(isObject(event) && (isKnown(event) || errorIn(event)));
 }
 
-type WireEvent = Readonly<Record<string, unknown>>;
-
-const CHAT: Signs = {
-  isKnown: ({ choices }) => Array.isArray(choices),
-  hint: /"finish_reason"\s*:\s*"/,
-  stopReason: ({ choices }) => firstOf(choices)['finish_reason'],
-};
-
-const SIGNS: Readonly<Record<SdkProvider, Signs>> = {
-  anthropic: {
-    isKnown: ({ type }) => /^(message|content_block)_|^ping$/.test(textOf(type) ?? ''),
-    hint: /"message_(delta|stop)"/,
-    stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
-    closing: { type: 'message_stop' },
-  },
-  openai: {
-    isKnown: ({ type }) => textOf(type)?.startsWith('response.') === true,
-    hint: /"response\.(completed|incomplete)"/,
-    stopReason: ({ type }) =>
-      type === 'response.completed' || type === 'response.incomplete' ? type : undefined,
-  },
-  'openai-chat': CHAT,
-  'openai-compatible': CHAT,
-  google: {
-    isKnown: (event) => GOOGLE_FIELDS.some((field) => field in event),
-    hint: /"finishReason"/,
-    stopReason: ({ candidates }) => firstOf(candidates)['finishReason'],
-  },
-};
-
-const GOOGLE_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion'];
-
-function firstOf(list: unknown): WireEvent {
-  const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  return isObject(first) ? first : {};
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function isJson(text: string): boolean {
+  return parseJson(text) !== undefined;
 }

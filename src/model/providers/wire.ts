@@ -1,8 +1,10 @@
 import { SENT_TYPES } from '../../media/imageLimits.ts';
 import type { ModelConfig, ProviderName } from '../config/models.ts';
+import { SIGNS, type Signs } from './endings.ts';
 
 /** The differences between the providers' protocols. */
 export interface Wire {
+  readonly signs: Signs;
   /** The key of the provider's metadata in the chat file. */
   readonly metadataKey: string;
   /** The SDK's key for it. The compatible provider would write fields under its own key into the request. */
@@ -47,6 +49,7 @@ const DOCUMENTS: ReadonlySet<string> = new Set([...SENT_TYPES, 'application/pdf'
 const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
 
 const OPENAI: Wire = {
+  signs: SIGNS.responses,
   metadataKey: 'openai',
   optionsKey: 'openai',
   defaultBaseUrl: 'https://api.openai.com/v1',
@@ -61,6 +64,7 @@ const MAX_OPENAI_DESCRIPTION_CHARS = 1024;
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     ...OPENAI,
+    signs: SIGNS.anthropic,
     metadataKey: 'anthropic',
     optionsKey: 'anthropic',
     defaultBaseUrl: 'https://api.anthropic.com/v1',
@@ -68,11 +72,13 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   openai: { ...OPENAI, maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS },
   'openai-chat': {
     ...OPENAI,
+    signs: SIGNS.chat,
     files: DOCUMENTS_AND_AUDIO,
     takesImagesInResults: () => false,
     maxToolDescriptionChars: MAX_OPENAI_DESCRIPTION_CHARS,
   },
   'openai-compatible': {
+    signs: SIGNS.chat,
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
     files: SENT_TYPES,
@@ -80,6 +86,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     errors: 'text',
   },
   google: {
+    signs: SIGNS.google,
     metadataKey: 'google',
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',

@@ -1,7 +1,11 @@
+import { describeSize } from '../../base/size.ts';
 import type { ContentPart, FilePart, ModelMessage } from '../../ports/models.ts';
 
 /** For conversations that begin with the model. */
 export const FIRST_WORD = '(You have the first word.)';
+
+/** Before the result of a call that failed, where a request cannot mark it. */
+export const ERROR_LEAD = 'The tool reported an error:';
 
 export function textPart(text: string): ContentPart {
   return { kind: 'text', text };
@@ -9,6 +13,11 @@ export function textPart(text: string): ContentPart {
 
 export function userText(text: string): ModelMessage {
   return { role: 'user', parts: [textPart(text)] };
+}
+
+/** The text in place of a file that the model does not accept: sending it would break every later turn too. */
+export function describeUnsent({ name, mimeType, size }: FilePart): string {
+  return `[${name}: ${mimeType}, ${describeSize(size)}; this model does not accept such files]`;
 }
 
 export function filesOf(message: ModelMessage): readonly FilePart[] {

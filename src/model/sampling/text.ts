@@ -42,7 +42,7 @@ export function readEditedSampling(text: string, request: SamplingRequest): Samp
 }
 
 export function renderAnswer({ model, parts }: SamplingAnswer): string {
-  const about = `This is the answer of ${oneLine(model)}. It has not been sent to the server yet.`;
+  const about = `This is the response of ${oneLine(model)}. It has not been sent to the server yet.`;
   return showInvisible(`${[about, '# %% assistant', ...partBlocks(parts, new Map())].join('\n\n')}\n`);
 }
 
@@ -51,7 +51,7 @@ export function readEditedAnswer(text: string, answer: SamplingAnswer): Sampling
   if ('problem' in read) return read;
   const [message, ...others] = read.messages;
   if (message?.role !== 'assistant' || others.length > 0 || read.system !== undefined) {
-    return { problem: 'The answer must be a single part that begins with “# %% assistant”.' };
+    return { problem: 'The response must be a single part that begins with “# %% assistant”.' };
   }
   const { parts } = message;
   if (callCount(parts) === callCount(answer.parts)) return { ...answer, parts };
@@ -117,7 +117,7 @@ function describeLimits(request: SamplingRequest): string {
     ...(hints.length === 0 ? [] : [`preferably from ${hints.join(' or ')}`]),
     ...(toolChoice === undefined ? [] : [`tools: ${toolChoice}`]),
   ];
-  return `This is the request of the server. It asks for an answer with ${limits.join(', ')}.`;
+  return `This is the request of the server. It asks for a response with ${limits.join(', ')}.`;
 }
 
 function oneLine(text: string): string {

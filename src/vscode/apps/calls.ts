@@ -81,7 +81,7 @@ export class AppCalls {
     const { rulesFor, isSwitchedOff, consent } = this.#deps;
     const name = renderToolName(call);
     if (isSwitchedOff(call)) {
-      throw new Error(`The tool ${name} is switched off. The setting filechat.disabledTools says so.`);
+      throw new Error(`The tool ${name} is turned off in the setting filechat.disabledTools.`);
     }
     const rules = await rulesFor(this.#chat);
     if (!rules.allows(call)) {

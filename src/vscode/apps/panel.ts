@@ -35,7 +35,8 @@ export class AppPanels implements vscode.Disposable {
       return inform(vscode.l10n.t('This workspace is not trusted, so no app is shown.'));
     }
     const found = answeredCallAt(document.getText(), document.offsetAt(position));
-    if (!found) return inform(vscode.l10n.t('There is no answered tool call here. Put the cursor into one.'));
+    if (!found)
+      return inform(vscode.l10n.t('There is no tool call with a result here. Place the cursor in one.'));
     const { call, result } = found;
     const { host, isLocal } = this.#deps;
     const { tools, failures } = await host.listTools(call.server, signal);

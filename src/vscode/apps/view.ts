@@ -188,18 +188,18 @@ export class AppView implements vscode.Disposable {
     const shown = this.#shown;
     if (!shown || text === '') return false;
     const message = vscode.l10n.t(
-      'The app of {0} wants to add to your turn of the chat: “{1}”',
+      'The app of {0} wants to insert this text into your message: “{1}”',
       this.#name,
       plainMessage(text, MAX_QUOTED_CHARS),
     );
-    const button = vscode.l10n.t('Add to the Chat');
+    const button = vscode.l10n.t('Add to Chat');
     if (!(await this.#confirm({ message, details: showInvisible(text), button }))) return false;
     try {
       await this.#deps.addToChat(this.#deps.chat, quoteForChat(shown.tool, text));
       return true;
     } catch (error) {
       void vscode.window.showWarningMessage(
-        plainMessage(vscode.l10n.t('The chat did not take the words: {0}', String(error))),
+        plainMessage(vscode.l10n.t('Could not insert the text: {0}', String(error))),
       );
       return false;
     }
@@ -292,12 +292,12 @@ function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<
  */
 function appPage({ app, tool }: ShownApp, webview: vscode.Webview, script: vscode.Uri, run: number): string {
   const texts = {
-    offer: vscode.l10n.t('The app has something for the model.'),
-    add: vscode.l10n.t('Add to the Chat…'),
+    offer: vscode.l10n.t('The app has data for the model.'),
+    add: vscode.l10n.t('Add to Chat…'),
     dismiss: vscode.l10n.t('Dismiss'),
-    left: vscode.l10n.t('The app tried to go to another page, so it was closed.'),
-    flood: vscode.l10n.t('The app sent too many messages, so it was closed.'),
-    tooLong: vscode.l10n.t('The app sent too long a message, so it was closed.'),
+    left: vscode.l10n.t('The app was closed because it tried to open another page.'),
+    flood: vscode.l10n.t('The app was closed because it sent too many messages.'),
+    tooLong: vscode.l10n.t('The app was closed because it sent a message that is too long.'),
   };
   const policy = toHtml(policyOf(app.csp, [webview.cspSource]));
   const why = `data-left="${toHtml(texts.left)}" data-flood="${toHtml(texts.flood)}" data-too-long="${toHtml(texts.tooLong)}"`;

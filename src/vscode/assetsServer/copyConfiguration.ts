@@ -26,7 +26,9 @@ export async function copyConfiguration(
 function readClient(fields: Fields): McpClient {
   const id = readString(fields, 'client') ?? 'json';
   if (isClient(id)) return id;
-  throw new TypeError(vscode.l10n.t('“{0}” is no client: {1}.', id, CLIENT_IDS.join(', ')));
+  throw new TypeError(
+    vscode.l10n.t('“{0}” is not a supported client. Clients: {1}.', id, CLIENT_IDS.join(', ')),
+  );
 }
 
 async function pickClient(): Promise<McpClient | undefined> {
@@ -48,7 +50,7 @@ function describeTarget(client: McpClient): string {
   if (place) return place;
   return client === 'claude-code'
     ? vscode.l10n.t('a command for the terminal')
-    : vscode.l10n.t('for clients that know “mcpServers”');
+    : vscode.l10n.t('for clients that use “mcpServers”');
 }
 
 /** The folders that the caller names, or of the workspace, or of the active chat, or that the user chooses. */
@@ -96,7 +98,7 @@ async function showNextStep(client: McpClient, text: string): Promise<void> {
   const { remoteName } = vscode.env;
   if (remoteName)
     sentences.push(
-      vscode.l10n.t('The chats are on a remote ({0}): the client has to run there too.', remoteName),
+      vscode.l10n.t('The chats are on a remote machine ({0}). The client must run there too.', remoteName),
     );
   if ((await vscode.window.showInformationMessage(sentences.join(' '), show)) !== show) return;
   const { language } = clientForm(client);
@@ -108,9 +110,13 @@ function nextStep(client: McpClient): string {
   const { name, place } = clientForm(client);
   if (place) {
     const file = place(process.platform);
-    return vscode.l10n.t('Copied for {0}. Put it into {1}, beside the servers that are there.', name, file);
+    return vscode.l10n.t(
+      'Configuration for {0} copied. Paste it into {1}, next to the existing servers.',
+      name,
+      file,
+    );
   }
   return client === 'claude-code'
-    ? vscode.l10n.t('Copied for Claude Code. Run it in a terminal.')
-    : vscode.l10n.t('Copied. Put it where your client keeps its servers.');
+    ? vscode.l10n.t('Command for Claude Code copied. Run it in a terminal.')
+    : vscode.l10n.t('Configuration copied. Paste it into the server configuration of your client.');
 }

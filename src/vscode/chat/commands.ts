@@ -14,7 +14,7 @@ import { linkToFile } from './paths.ts';
 import { recoveryFolder } from './stores.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
-export const REPLACE = vscode.l10n.t('Replace What Follows');
+export const REPLACE = vscode.l10n.t('Replace Turns Below');
 const AT_END = vscode.l10n.t('Run at the End');
 
 /** Asks what to do if the cursor is in an earlier question. Resolves to the chat to run, or undefined if cancelled. */
@@ -28,7 +28,7 @@ export async function chooseWhereToRun(
   const text = document.getText();
   if (!hasLaterTurns(text, offset)) return document;
   const answer = await askWhere(vscode.l10n.t('The cursor is in an earlier question. Run from there?'), {
-    replacing: vscode.l10n.t('Deletes all turns below the question. Undo brings them back.'),
+    replacing: vscode.l10n.t('Deletes all turns below the question. Undo restores them.'),
     // A corrected question is rarely meant for another file.
     isReplaceFirst: planRegeneration(text, offset)?.hasLater === false,
     more: [{ label: AT_END, detail: vscode.l10n.t('Runs the last turn and keeps everything.') }],
@@ -80,7 +80,7 @@ export async function writeFork(document: vscode.TextDocument, text: string): Pr
 function folderFor(document: vscode.TextDocument): vscode.Uri {
   if (!document.isUntitled) return vscode.Uri.joinPath(document.uri, '..');
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (!folder) throw new Error(vscode.l10n.t('Save the chat first: a fork goes beside it.'));
+  if (!folder) throw new Error(vscode.l10n.t('Save the chat first. The fork is created beside it.'));
   return folder.uri;
 }
 
@@ -98,7 +98,7 @@ export async function attachFiles(
   );
   if (!inUserTurn) moveToEnd(editor);
   const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
-  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('The chat did not take the links.'));
+  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('Could not insert the links.'));
 }
 
 /** `compute` receives the text of the line before the caret. The caret moves behind the inserted text. */
@@ -174,7 +174,7 @@ export async function keepCopy(
 
 async function offerToOpen(file: vscode.Uri): Promise<void> {
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('What came is no longer in the chat. A copy is kept.'),
+    vscode.l10n.t('The reply could not be written to the chat. A copy was saved.'),
     OPEN,
   );
   if (answer === OPEN) await show(await vscode.workspace.openTextDocument(file));

@@ -89,7 +89,7 @@ class AssetMover {
 
   #tell(error: unknown): void {
     const message = vscode.l10n.t(
-      'The files of this chat could not be copied beside it: {0} They stay in {1}, and the links lead there. Save the chat again to retry.',
+      'The files of this chat could not be copied beside it: {0} They stay in {1}, and the links point there. Save the chat again to retry.',
       messageOf(error),
       this.#from.fsPath,
     );

@@ -82,7 +82,7 @@ async function rename(document: vscode.TextDocument, target: vscode.Uri): Promis
   edit.renameFile(document.uri, target, { overwrite: false });
   if (!(await vscode.workspace.applyEdit(edit))) return false;
   if (wasActive) await restoreFocus(target);
-  const message = vscode.l10n.t('Renamed to {0}. Undo brings the old name back.', chatName(target));
+  const message = vscode.l10n.t('Renamed to {0}. Undo restores the old name.', chatName(target));
   vscode.window.setStatusBarMessage(message, MESSAGE_MS);
   return true;
 }

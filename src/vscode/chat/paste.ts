@@ -161,11 +161,11 @@ export class FileInserter
   ): Promise<string> {
     const { name, bytes } = file;
     const maxBytes = this.#maxBytes();
-    if (bytes.length === 0) throw new Error(vscode.l10n.t('It is empty.'));
+    if (bytes.length === 0) throw new Error(vscode.l10n.t('The file is empty.'));
     if (bytes.length > maxBytes) {
       throw new Error(
         vscode.l10n.t(
-          'It has {0} bytes, and filechat.results.maxAssetBytes allows {1}.',
+          'The file has {0} bytes, and filechat.results.maxAssetBytes allows {1}.',
           bytes.length,
           maxBytes,
         ),

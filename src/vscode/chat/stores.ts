@@ -45,7 +45,7 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
       isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t(
-          'This chat is not a saved file. What its tools return is kept in {0}, and copied beside the chat when you save it.',
+          'This chat is not a saved file. Files that its tools return are stored in {0} and copied beside the chat when you save it.',
           place.fsPath,
         ),
       );
@@ -175,8 +175,8 @@ function hasFileCode(error: unknown, code: string): boolean {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  NoPermissions: 'the folder may not be written to. Change its permissions and call the tool again.',
-  Unavailable: 'its file system cannot be reached. Connect again and call the tool again.',
+  NoPermissions: 'permission to write to the folder was denied. Change it and call the tool again.',
+  Unavailable: 'its file system is not available. Reconnect and call the tool again.',
   FileNotFound: 'the folder of the chat does not exist.',
   FileNotADirectory: 'it is a file. Put a folder in its place.',
 };

@@ -131,10 +131,10 @@ function quoteSelection(): string | undefined {
 async function deleteChat(uri: vscode.Uri): Promise<void> {
   const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
   const detail = vscode.l10n.t(
-    'Its assets in cmdassets/ stay. “Clean Up Assets” finds those that no chat uses.',
+    'Its assets in cmdassets/ are kept. “Clean Up Assets” finds assets that no chat uses.',
   );
   if (!(await confirm(question, detail, vscode.l10n.t('Move to Trash')))) return;
-  const again = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
+  const again = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it permanently?', chatName(uri));
   const { failed, reason, isDeclined } = await moveToTrash([uri], () =>
     confirm(again, '', vscode.l10n.t('Delete')),
   );
@@ -147,12 +147,12 @@ async function deleteChat(uri: vscode.Uri): Promise<void> {
 async function renameChat(uri: vscode.Uri): Promise<void> {
   const stem = await vscode.window.showInputBox({
     title: vscode.l10n.t('Rename Chat'),
-    prompt: vscode.l10n.t('The name of its file, without .chat.md'),
+    prompt: vscode.l10n.t('The file name without .chat.md'),
     value: chatName(uri),
     validateInput: (value) =>
       /^[^\\/:*?"<>|\p{Cc}]+$/u.test(value.trim()) && !/^\.+$/.test(value.trim())
         ? undefined
-        : vscode.l10n.t('A file cannot have this name.'),
+        : vscode.l10n.t('This is not a valid file name.'),
   });
   const name = chatStem(stem?.trim() ?? '');
   if (!name || name === chatName(uri)) return;
@@ -160,5 +160,5 @@ async function renameChat(uri: vscode.Uri): Promise<void> {
   const edit = new vscode.WorkspaceEdit();
   edit.renameFile(uri, target, { overwrite: false });
   if (await vscode.workspace.applyEdit(edit)) return;
-  showProblem(vscode.l10n.t('The chat keeps its name: there is another one called “{0}”.', name));
+  showProblem(vscode.l10n.t('The chat was not renamed. A chat named “{0}” already exists.', name));
 }

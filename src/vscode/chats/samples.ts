@@ -13,12 +13,12 @@ function allSamples(): readonly Sample[] {
       'hello',
       'comment-discussion',
       t('A First Conversation'),
-      t('The tour answers: a script that needs no key and drives tools as a model would'),
+      t('A script that needs no key and calls tools like a model'),
     ],
     ['images', 'file-media', t('Images'), t('PNG, JPEG, GIF and WebP, each from its own tool')],
     ['audio', 'unmute', t('Audio'), t('A chord as WAV and a jingle as MP3')],
     ['documents', 'file-pdf', t('Documents'), t('A PDF, a ZIP, notes in Markdown and a link')],
-    ['data', 'json', t('Structured Data'), t('Results as data, and arguments of every kind')],
+    ['data', 'json', t('Structured Data'), t('Results as data, and arguments of all types')],
     [
       'mixed',
       'list-ordered',
@@ -29,7 +29,7 @@ function allSamples(): readonly Sample[] {
       'trouble',
       'warning',
       t('When Things Go Wrong'),
-      t('A tool that fails, one that is slow, and one that tries to deceive'),
+      t('A tool that fails, a slow tool, and a tool that returns misleading text'),
     ],
   ];
 }
@@ -38,7 +38,7 @@ export async function openSample(extension: vscode.Uri, name: string | undefined
   const samples = allSamples();
   const names = samples.map(([stem]) => stem);
   if (name !== undefined && !names.includes(name))
-    throw new TypeError(vscode.l10n.t('There is no sample “{0}”: {1}.', name, names.join(', ')));
+    throw new TypeError(vscode.l10n.t('There is no sample “{0}”. Samples: {1}.', name, names.join(', ')));
   const stem = name ?? (await pickSample(samples));
   if (stem === undefined) return false;
   const file = vscode.Uri.joinPath(extension, 'samples', `${stem}.chat.md`);
@@ -54,7 +54,7 @@ async function pickSample(samples: readonly Sample[]): Promise<string | undefine
   }));
   const row = await vscode.window.showQuickPick(rows, {
     title: vscode.l10n.t('Open Sample Chat'),
-    placeHolder: vscode.l10n.t('A copy of it becomes a chat of your own'),
+    placeHolder: vscode.l10n.t('Opens a copy as a new chat'),
     matchOnDetail: true,
   });
   return row?.name;

@@ -26,7 +26,7 @@ export async function searchChats(list: ChatList, texts: ChatTexts, query: strin
     void fill(pick, { list, texts, signal: searching.signal });
   };
   pick.title = vscode.l10n.t('Search Chats');
-  pick.placeholder = vscode.l10n.t('Words that are in a title or in a turn');
+  pick.placeholder = vscode.l10n.t('Search in titles and turns');
   pick.value = query;
   pick.onDidChangeValue(() => {
     clearTimeout(soon);
@@ -72,7 +72,7 @@ async function fill(pick: vscode.QuickPick<HitRow>, { list, texts, signal }: Sea
   pick.placeholder =
     chats.length === 0
       ? vscode.l10n.t('There are no chats in this workspace.')
-      : vscode.l10n.t('Words that are in a title or in a turn');
+      : vscode.l10n.t('Search in titles and turns');
   pick.busy = false;
 }
 

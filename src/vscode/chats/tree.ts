@@ -109,7 +109,7 @@ function chatItem(
 }
 
 function moreItem(count: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(vscode.l10n.t('{0} more: search them', count));
+  const item = new vscode.TreeItem(vscode.l10n.t('{0} more. Search Chats…', count));
   item.iconPath = new vscode.ThemeIcon('search');
   item.command = { command: 'filechat.searchChats', title: vscode.l10n.t('Search Chats') };
   return item;

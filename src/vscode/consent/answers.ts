@@ -149,7 +149,7 @@ export async function pickScope({
     {
       scope: 'server' as const,
       label: vscode.l10n.t('Always Allow All Tools of {0}', plainMessage(tool.server)),
-      detail: vscode.l10n.t('All tools that the server has now, also those that change or delete data.'),
+      detail: vscode.l10n.t('All current tools of the server, including those that change or delete data.'),
     },
   ];
   const title = vscode.l10n.t('Always Allow');

@@ -4,7 +4,7 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { askInNotice } from './noticeQuestion.ts';
 
-const SEND = vscode.l10n.t('Send It');
+const SEND = vscode.l10n.t('Send File');
 const DECLINE = vscode.l10n.t('Don’t Send');
 
 /** A longer path is shown whole in the details. */
@@ -31,7 +31,7 @@ export class AttachmentConsent {
   /** Cancel means no, but the question comes again next time. */
   async #ask(path: string, chat: vscode.Uri, signal?: AbortSignal): Promise<string | undefined> {
     const message = vscode.l10n.t(
-      'A link leads out of this workspace. Send the file {0} to the model?',
+      'A link points outside this workspace. Send the file {0} to the model?',
       plainMessage(path, MAX_PATH_CHARS),
     );
     const isLong = path.length > MAX_PATH_CHARS;

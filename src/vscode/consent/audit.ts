@@ -4,7 +4,7 @@ import type { Audit, AuditEntry } from '../../ports/tools.ts';
 import { isAudited } from '../settings.ts';
 import { showProblem } from '../ui/outcomes.ts';
 
-const TURN_ON = vscode.l10n.t('Open the Setting');
+const TURN_ON = vscode.l10n.t('Open Setting');
 
 /** Writes the audit log to a file in the extension's storage, if `filechat.auditLog` is on. */
 export class AuditLog implements Audit {
@@ -39,7 +39,7 @@ export class AuditLog implements Audit {
 
 async function showEmpty(): Promise<void> {
   const message = isAudited()
-    ? vscode.l10n.t('The audit log is empty: nothing was called since it was turned on.')
+    ? vscode.l10n.t('The audit log is empty. No tools were called since it was turned on.')
     : vscode.l10n.t('There is no audit log: the setting filechat.auditLog is off.');
   const answer = await vscode.window.showInformationMessage(message, ...(isAudited() ? [] : [TURN_ON]));
   if (answer === TURN_ON) {

@@ -45,13 +45,13 @@ const LENSES: Readonly<Record<CallLensKind, CallLens>> = {
   always: {
     command: 'allowCall',
     title: () => t('Always Allow…'),
-    tooltip: t('Call the tool, and stop asking for it or for its server'),
+    tooltip: t('Call the tool, and always allow it or all tools of its server'),
     more: { always: true },
   },
   edit: {
     command: 'editArguments',
     title: () => t('Edit Arguments'),
-    tooltip: t('Put the cursor into the arguments. The call keeps waiting.'),
+    tooltip: t('Move the cursor to the arguments. The call stays pending.'),
   },
   decline: {
     command: 'declineCall',
@@ -61,7 +61,7 @@ const LENSES: Readonly<Record<CallLensKind, CallLens>> = {
   allowAll: {
     command: 'allowCall',
     title: (count) => t('$(check-all) Allow All ({0})', count),
-    tooltip: t('Allow all waiting calls of this chat once'),
+    tooltip: t('Allow all pending calls in this chat once'),
     more: { all: true },
   },
 };

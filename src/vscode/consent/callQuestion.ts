@@ -27,13 +27,16 @@ export type Judgement =
   /** `before` is set if the tool has changed since it was allowed. */
   | { readonly kind: 'ask'; readonly before?: AllowedTool };
 
-/** A changed tool needs a new permission, even if it is read-only or was always allowed. */
+/**
+ * A changed tool needs a new permission, even if it is read-only or was always allowed. Only `auto` covers files:
+ * read-only is the claim of a server, and says nothing about what it does with a file.
+ */
 export function judgeCall({ approval, tool, print, known, givesFiles }: CallToJudge): Judgement {
   if (approval === 'auto') return { kind: 'allow', by: 'setting' };
   if (known && known.print !== print) return { kind: 'ask', before: known };
+  if (givesFiles) return { kind: 'ask' };
   if (approval === 'auto-readonly' && tool.readOnly === true) return { kind: 'allow', by: 'setting' };
-  // “Always” does not cover files that a later call sends.
-  return known?.always && !givesFiles ? { kind: 'allow', by: 'remembered' } : { kind: 'ask' };
+  return known?.always ? { kind: 'allow', by: 'remembered' } : { kind: 'ask' };
 }
 
 /** The tool to remember: a permission to read from another server is for that server only. */
@@ -82,14 +85,16 @@ export interface AboutQuestion {
 
 /** Everything about a call except its arguments. The server's own text comes last. */
 export function describeTool(tool: ToolInfo, { notes = [], before }: AboutQuestion = {}): readonly string[] {
-  const description = truncate(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
+  // One line, so that it cannot imitate the lines above it.
+  const folded = (tool.description ?? tool.title ?? '').replace(/\s+/g, ' ').trim();
+  const description = truncate(showInvisible(folded), MAX_ABOUT_CHARS);
   const sections = [
     before && describeChange(tool, before),
     tool.destructive && t('The server says that this tool may delete or overwrite data.'),
-    notes.length > 0 && `${t('Files it gets:')}\n${notes.join('\n')}`,
+    notes.length > 0 && `${t('Files that the tool gets:')}\n${notes.join('\n')}`,
     description &&
       (tool.readsReferences
-        ? t('What it does: {0}', description)
+        ? t('Description: {0}', description)
         : t('Description by the server: {0}', description)),
   ];
   return sections.filter((each): each is string => typeof each === 'string' && each !== '');

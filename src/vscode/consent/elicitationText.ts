@@ -1,6 +1,5 @@
-import { showInvisible } from '../../chat/format/escape.ts';
 import { type ArgumentQuestion, printAnswer } from '../../mcp/schema/answer.ts';
-import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import { plainMessage, quoteLines } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -22,7 +21,7 @@ export function noticeOfForm(
   questions: readonly ArgumentQuestion[],
 ): NoticeOfServer {
   const asks = t('The server “{0}” asks: “{1}”', plainMessage(server), quote(message));
-  const warning = questions.length === 0 ? '' : ` ${t('Give it no passwords and no keys.')}`;
+  const warning = questions.length === 0 ? '' : ` ${t('Do not enter passwords or keys.')}`;
   return { text: `${asks}${warning}`, isWhole: message.length <= MAX_QUOTED_CHARS };
 }
 
@@ -47,23 +46,23 @@ export function describeForm(message: string, questions: readonly ArgumentQuesti
   const more = questions.length - named.length;
   const fields = more > 0 ? t('{0}, and {1} more', named.join(', '), more) : named.join(', ');
   const warning = t(
-    'Nothing is sent before you have seen all your answers. Give no passwords and no keys: a server must not ask for them in this way.',
+    'You can review all answers before they are sent. Do not enter passwords or keys: servers must not ask for them in a form.',
   );
-  return [quoteServer(message), t('It asks for: {0}.', fields), warning].join('\n\n');
+  return [t('Requested fields: {0}.', fields), warning, quoteServer(message)].join('\n\n');
 }
 
-/** The host has a line of its own, because the rest of a URL can imitate one. */
+/** The host is first and has a line of its own, because the server's text and the rest of a URL can imitate one. */
 export function describeUrl(message: string, url: URL): string {
   return [
-    quoteServer(message),
     `${t('Host:')}\n${url.host}`,
-    `${t('Whole address:')}\n${url.href}`,
-    t('Nothing has been opened yet. What you do there is between you and {0}.', url.host),
+    `${t('Full address:')}\n${url.href}`,
+    t('Nothing has been opened yet. Filechat does not see what you enter on {0}.', url.host),
+    quoteServer(message),
   ].join('\n\n');
 }
 
 export function describeAnswer(question: ArgumentQuestion, value: unknown): string {
-  if (value === undefined) return t('(left out)');
+  if (value === undefined) return t('(omitted)');
   if (question.kind === 'yesNo') return value === true ? t('Yes') : t('No');
   if (question.kind === 'choice' || question.kind === 'choices') {
     const chosen = question.choices.filter((choice) =>
@@ -78,5 +77,5 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
 
 /** Marks the text as the server's, so that it cannot be mistaken for ours. */
 function quoteServer(message: string): string {
-  return `${t('It says:')}\n${truncate(showInvisible(message).trim(), MAX_SHOWN_CHARS)}`;
+  return `${t('Message from the server:')}\n${quoteLines(message, MAX_SHOWN_CHARS)}`;
 }

@@ -125,6 +125,6 @@ function describeFiles(files: readonly GivenFile[], shortPath: (path: string) =>
   const paths = files.filter(({ isContent }) => !isContent);
   return [
     ...(contents.length > 0 ? [t('sends {0}', list(contents, true))] : []),
-    ...(paths.length > 0 ? [t('gets the path of {0}', list(paths, false))] : []),
+    ...(paths.length > 0 ? [t('sends the path of {0}', list(paths, false))] : []),
   ];
 }

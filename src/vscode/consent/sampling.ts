@@ -26,8 +26,8 @@ export interface SamplingDeps {
 
 const SEND = vscode.l10n.t('Send');
 const EDIT = vscode.l10n.t('Show and Edit');
-const ALWAYS = vscode.l10n.t('Always for This Server');
-const SEND_BACK = vscode.l10n.t('Send Back');
+const ALWAYS = vscode.l10n.t('Always Send for This Server');
+const SEND_RESPONSE = vscode.l10n.t('Send Response');
 const DONT_SEND = vscode.l10n.t('Don’t Send');
 
 /** A longer text can only be sent after it was shown in an editor. */
@@ -74,7 +74,7 @@ function approveRequest(
 ): Promise<SamplingRequest | undefined> {
   return approve(request, {
     question: vscode.l10n.t(
-      'The server “{0}” wants to ask your model {1}.',
+      'The server “{0}” wants to send a request to your model {1}.',
       server,
       plainMessage(model.name),
     ),
@@ -93,10 +93,10 @@ function approveAnswer(
   { server, chat, signal }: Sampling,
 ): Promise<SamplingAnswer | undefined> {
   return approve(answer, {
-    question: vscode.l10n.t('Send this answer to the server “{0}”?', server),
-    edited: vscode.l10n.t('Send the answer to the server “{0}”, with your changes?', server),
+    question: vscode.l10n.t('Send this response to the server “{0}”?', server),
+    edited: vscode.l10n.t('Send the response to the server “{0}”, with your changes?', server),
     text: renderAnswer(answer),
-    accept: SEND_BACK,
+    accept: SEND_RESPONSE,
     read: (edited) => readEditedAnswer(edited, answer),
     chat,
     signal,
@@ -132,7 +132,7 @@ async function answerWithProgress(
   request: SamplingRequest,
   { server, model, signal }: Sampling,
 ): Promise<SamplingAnswer> {
-  const title = vscode.l10n.t('{0} answers the server “{1}”…', plainMessage(model.name), server);
+  const title = vscode.l10n.t('{0} is responding to the server “{1}”…', plainMessage(model.name), server);
   const answer = await withNotice(title, (stop) =>
     answerSampling(request, model, AbortSignal.any([signal, stop])),
   );

@@ -21,26 +21,34 @@ const AGREE = vscode.l10n.t('Agree');
 const OPEN = vscode.l10n.t('Open');
 const DECLINE = vscode.l10n.t('Decline');
 const DONE = vscode.l10n.t('Done');
-const GIVE_UP = vscode.l10n.t('Give Up');
+const CANCEL_REQUEST = vscode.l10n.t('Cancel Request');
 
 /** Answers the requests of servers, and records each in the audit log. */
 export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
   const limit = new PendingRequestLimit();
   const forms = new Queues();
-  const handle = <T>({ by, signal, ...entry }: Handled, work: (note: Note) => Promise<T>) =>
+  const handle = <T>(
+    { by, signal, ...entry }: Handled,
+    work: (note: Note) => Promise<T>,
+    isRefusal?: (result: T) => boolean,
+  ) =>
     audited(
       audit,
       { ...entry, server: by.server, chat: by.chats[0] },
-      (note) => limit.run(by.server, () => work(note)),
+      (note) => limit.run(by.server, () => work(note), isRefusal),
       signal,
     );
   return {
     elicit: (request, by, signal) =>
-      handle({ kind: 'elicitation', name: request.kind, by, signal }, async (note) => {
-        const answer = await askElicitation(request, { by, signal, forms });
-        note(FORM_OUTCOMES[answer.action]);
-        return answer;
-      }),
+      handle(
+        { kind: 'elicitation', name: request.kind, by, signal },
+        async (note) => {
+          const answer = await askElicitation(request, { by, signal, forms });
+          note(FORM_OUTCOMES[answer.action]);
+          return answer;
+        },
+        ({ action }) => action !== 'accept' && !signal.aborted,
+      ),
     visited: (_request, by, signal) => askWhetherDone(by, signal),
     sample: (request, by, signal) =>
       handle({ kind: 'sampling', by, signal }, (note) => askSampling(request, by, { ...deps, note }, signal)),
@@ -59,10 +67,10 @@ interface Handled extends Pick<AuditEntry, 'kind' | 'name'> {
 /** Ends, without an answer, when the server reports that the visit is done. */
 async function askWhetherDone({ server, chats }: AskedBy, signal: AbortSignal): Promise<boolean> {
   const message = vscode.l10n.t(
-    'Have you done in the browser what the server “{0}” asked for?',
+    'Did you complete the request of the server “{0}” in the browser?',
     plainMessage(server),
   );
-  return (await askInNotice({ chat: chats[0], message, answers: [DONE, GIVE_UP] }, signal)) === DONE;
+  return (await askInNotice({ chat: chats[0], message, answers: [DONE, CANCEL_REQUEST] }, signal)) === DONE;
 }
 
 interface Asking {
@@ -174,7 +182,7 @@ function readAddress(url: string, server: string): URL | undefined {
   } catch (error) {
     const reason = plainMessage(messageOf(error));
     void vscode.window.showWarningMessage(
-      vscode.l10n.t('The server “{0}” wanted you to open an address, and was refused. {1}', server, reason),
+      vscode.l10n.t('The server “{0}” asked you to open an address that is not allowed. {1}', server, reason),
     );
     return undefined;
   }

@@ -40,7 +40,7 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
 
   async visit(url: URL, server: string, signal: AbortSignal): Promise<URL | 'declined'> {
     const message = vscode.l10n.t(
-      'The MCP server “{0}” wants you to sign in at {1}.',
+      'The MCP server “{0}” requires you to sign in at {1}.',
       plainMessage(server),
       plainMessage(url.host),
     );

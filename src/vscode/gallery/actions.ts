@@ -93,7 +93,7 @@ async function copy(lines: readonly string[]): Promise<void> {
 
 async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Promise<void> {
   const uri = chatFor(scope);
-  if (!uri) throw new Error(vscode.l10n.t('Open a chat first: the links go into it.'));
+  if (!uri) throw new Error(vscode.l10n.t('Open a chat first. The links are inserted there.'));
   const files = assets.map((asset) => asset.uri);
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), columnOf(uri));
   await vscode.commands.executeCommand('filechat.attachFile', { uri, files });
@@ -102,7 +102,7 @@ async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Pr
 /** Asks before it moves assets to the trash, and again before it deletes those that cannot be moved. */
 async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    throw new Error(vscode.l10n.t('Nothing is deleted in a workspace that is not trusted.'));
+    throw new Error(vscode.l10n.t('Assets cannot be deleted in an untrusted workspace.'));
   }
   const move = vscode.l10n.t('Move to Trash');
   const question =
@@ -116,10 +116,10 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
     const count = trashed.failed.length;
     const again =
       count === 1
-        ? vscode.l10n.t('1 asset could not be moved to the trash. Delete for good?')
-        : vscode.l10n.t('{0} assets could not be moved to the trash. Delete for good?', count);
+        ? vscode.l10n.t('1 asset could not be moved to the trash. Delete it permanently?')
+        : vscode.l10n.t('{0} assets could not be moved to the trash. Delete them permanently?', count);
     const left = listNames(trashed.failed.map((uri) => names.get(uri) ?? ''));
-    return confirm(again, `${trashed.reason}\n\n${left}`, vscode.l10n.t('Delete for Good'));
+    return confirm(again, `${trashed.reason}\n\n${left}`, vscode.l10n.t('Delete Permanently'));
   });
   if (!isDeclined && failed.length > 0)
     throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', failed.length, reason));
@@ -132,10 +132,10 @@ function describeLinks(assets: readonly ListedAsset[]): string {
       ? vscode.l10n.t('No chat links to it.')
       : vscode.l10n.t('No chat links to them.');
   }
-  if (assets.length === 1) return vscode.l10n.t('A chat still links to it. The link will lead nowhere.');
+  if (assets.length === 1) return vscode.l10n.t('A chat still links to it. The link will be broken.');
   return linked === 1
-    ? vscode.l10n.t('A chat still links to 1 of them. Its link will lead nowhere.')
-    : vscode.l10n.t('Chats still link to {0} of them. Their links will lead nowhere.', linked);
+    ? vscode.l10n.t('A chat still links to 1 of them. The link will be broken.')
+    : vscode.l10n.t('Chats still link to {0} of them. The links will be broken.', linked);
 }
 
 async function exportAssets(assets: readonly ListedAsset[], { scope, storage }: ActionDeps): Promise<void> {

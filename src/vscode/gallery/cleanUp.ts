@@ -19,14 +19,12 @@ export async function cleanUpAssets({
 }): Promise<RunOutcome> {
   // A running chat writes files before their links.
   if (isRunning()) throw new Error(RUNNING);
-  const unlinked = await withNotice(vscode.l10n.t('Looking for assets without a link'), () =>
-    readUnlinked(folder),
-  );
+  const unlinked = await withNotice(vscode.l10n.t('Finding unlinked assets'), () => readUnlinked(folder));
   if (!unlinked) return NOTHING_MOVED;
   if (unlinked.length === 0) {
     const place = vscode.workspace.asRelativePath(assetsIn(folder));
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('There is nothing to clean up: a chat links to all in {0}.', place),
+      vscode.l10n.t('There is nothing to clean up. Chats link to all files in {0}.', place),
     );
     return { ok: true, assets: [] };
   }
@@ -57,11 +55,11 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
   const namesOf = (uris: readonly vscode.Uri[]) => uris.map((uri) => names.get(uri) ?? '');
   const mayDelete = (trashed: Removal) => {
     const question = vscode.l10n.t(
-      '{0} could not be moved to the trash. Delete for good?',
+      '{0} could not be moved to the trash. Delete permanently?',
       count(trashed.failed),
     );
     const detail = `${trashed.reason}\n\n${listNames(namesOf(trashed.failed))}`;
-    return confirm(question, detail, vscode.l10n.t('Delete for Good'));
+    return confirm(question, detail, vscode.l10n.t('Delete Permanently'));
   };
   const { removed, failed, reason, isDeclined } = await moveToTrash(
     [...names.keys()],
@@ -130,7 +128,7 @@ async function pickFiles(
     canPickMany: true,
     ignoreFocusOut: true,
     title: vscode.l10n.t('Clean Up Assets'),
-    placeHolder: vscode.l10n.t('No chat in this folder links to these. Which ones should go?'),
+    placeHolder: vscode.l10n.t('No chat in this folder links to these files. Select the files to remove.'),
   });
   return picked?.map(({ label }) => label);
 }

@@ -51,7 +51,7 @@ async function describe(uri: vscode.Uri, globalStorage: vscode.Uri): Promise<Sho
 
 async function openOutside({ uri, title }: ShownFile): Promise<void> {
   if (await vscode.env.openExternal(uri)) return;
-  const words = vscode.l10n.t('No application could open {0}. Save it and open it there.', title);
+  const words = vscode.l10n.t('No application could open {0}. Save the file and open it from there.', title);
   void vscode.window.showErrorMessage(plainMessage(words));
 }
 
@@ -76,7 +76,7 @@ function actionsFor({ scheme }: vscode.Uri): readonly (readonly [action: string,
   const isWeb = vscode.env.uiKind === vscode.UIKind.Web;
   const isHere = !isWeb && vscode.env.remoteName === undefined && scheme === 'file';
   return [
-    ...(isHere ? [['open', vscode.l10n.t('Open Outside')] as const] : []),
+    ...(isHere ? [['open', vscode.l10n.t('Open Externally')] as const] : []),
     ...(isWeb ? [['download', vscode.l10n.t('Download')] as const] : []),
     ['save', vscode.l10n.t('Save As…')],
     ['with', vscode.l10n.t('Open With…')],

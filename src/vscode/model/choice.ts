@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { field, isObject } from '../../base/json.ts';
+import { factsOf } from '../../model/config/facts.ts';
 import type { ModelConfig } from '../../model/config/models.ts';
 import { removeModel, saveModel, type Unnamed } from '../../model/config/saved.ts';
 import { defaultModel, userModels, writeDefaultModel, writeUserModels } from '../settings.ts';
@@ -35,7 +36,10 @@ async function nameOf(choice: ModelChoice, known: Configured): Promise<string> {
       vscode.l10n.t('The setting filechat.models is not an object. Fix it first, then select the model.'),
     );
   }
-  const { name, models } = saveModel(choice.wanted, choice.model, { raw, known });
+  const { price, ...own } = choice.model;
+  // A saved price would stay when the list has a new one.
+  const isListed = (await factsOf(own)).price !== undefined;
+  const { name, models } = saveModel(choice.wanted, isListed ? own : choice.model, { raw, known });
   if (models) await writeUserModels(models);
   return name;
 }

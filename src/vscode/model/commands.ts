@@ -19,6 +19,7 @@ import { readFields, readString } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
+import { forgetLimits } from './limits.ts';
 import type { EditorModels } from './models.ts';
 
 /** The commands for models, and estimates of requests. */
@@ -45,7 +46,7 @@ export class ModelCommands implements vscode.Disposable {
     const named = document ? settingsOf(document).model : undefined;
     const question = document
       ? vscode.l10n.t('Which model should answer in this chat?')
-      : vscode.l10n.t('Which model should answer in chats that name none?');
+      : vscode.l10n.t('Which model should answer in chats that do not specify one?');
     const name =
       readString(fields, 'model') ??
       (await this.#models.choose(question, {
@@ -67,7 +68,7 @@ export class ModelCommands implements vscode.Disposable {
   async #setDefault(name: string): Promise<void> {
     await writeDefaultModel(name);
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model, for chats that name none.', plainMessage(name)),
+      vscode.l10n.t('{0} is now the default model for chats that do not specify one.', plainMessage(name)),
     );
   }
 
@@ -86,7 +87,7 @@ export class ModelCommands implements vscode.Disposable {
     const name = wanted ?? (isUsed ? used : await this.#pickKeyOwner());
     if (name === undefined) return;
     const owner = this.#models.keyOwner(name);
-    if (!owner) tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', plainMessage(name))));
+    if (!owner) tell(failed(vscode.l10n.t('There is no model “{0}” that uses a key.', plainMessage(name))));
     else if (await this.#models.askKey(owner)) void this.#tellSaved(owner.label);
   }
 
@@ -107,16 +108,20 @@ export class ModelCommands implements vscode.Disposable {
     const items = [
       ...PRESETS.map(({ id, label }) => ({
         label,
-        description: vscode.l10n.t('all of its models'),
+        description: vscode.l10n.t('all models of this provider'),
         name: id,
       })),
       ...configured.map(({ name }) => ({ label: plainMessage(name), name })),
     ];
     const picked = await vscode.window.showQuickPick(items, {
       title: vscode.l10n.t('Filechat: Set API Key'),
-      placeHolder: vscode.l10n.t('Whose key is it?'),
+      placeHolder: vscode.l10n.t('Select the model or provider of the key'),
     });
     return picked?.name;
+  }
+
+  forgetLimits(argument: unknown): Promise<void> {
+    return forgetLimits(this.#models.limits, argument);
   }
 
   /** Shows the exact request without sending it. */
@@ -143,7 +148,7 @@ export class ModelCommands implements vscode.Disposable {
       Math.round(count * this.#factor),
     );
     const head = [
-      `# ${vscode.l10n.t('What would be sent to {0}', model.name)}`,
+      `# ${vscode.l10n.t('Next Request to {0}', model.name)}`,
       vscode.l10n.t(
         'About {0} tokens: system {1}, history {2}, tools {3}, attachments {4}. Keys and binary data are left out.',
         ...corrected,
@@ -160,8 +165,12 @@ export class ModelCommands implements vscode.Disposable {
   async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
     const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
     const name = settingsOf(document).model;
-    const price = this.#models.priceOf(name);
-    return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
+    const facts = await this.#models.factsOf(name);
+    return {
+      tokens,
+      model: this.#models.configOf(name)?.name,
+      dollars: costOf({ input: tokens }, facts?.price),
+    };
   }
 
   /** Very long chats get a rough estimate, because this runs after every pause in typing. */

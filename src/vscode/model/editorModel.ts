@@ -16,7 +16,7 @@ import {
 
 /** Counting tokens must not delay a finished reply. */
 const COUNT_TIMEOUT_MS = 2_000;
-const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
+const JUSTIFICATION = vscode.l10n.t('Used to reply in the chat that you run.');
 
 /** One of VS Code's own language models, such as Copilot's. */
 export class EditorModel implements ChatModel {
@@ -223,11 +223,11 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
 
 const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {
   [vscode.LanguageModelError.NoPermissions.name]: (model) =>
-    `Filechat may not use VS Code’s model ${model}. Run the chat again and choose Allow, or allow it with “Manage Language Model Access” in the Accounts menu.`,
+    `Filechat is not allowed to use VS Code’s model ${model}. Run the chat again and choose Allow, or allow it with “Manage Language Model Access” in the Accounts menu.`,
   [vscode.LanguageModelError.Blocked.name]: (model, reason) =>
     `VS Code blocked the request to ${model}: ${reason} If a quota is used up, wait, or choose another model with “Filechat: Select Model”.`,
   [vscode.LanguageModelError.NotFound.name]: (model) =>
-    `VS Code has no model ${model} any more. Choose another with “Filechat: Select Model”.`,
+    `VS Code no longer offers the model ${model}. Choose another one with “Filechat: Select Model”.`,
 };
 
 /** Unspecified errors have the real error as their cause. */

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { readAddress, type TypedAddress } from '../../model/config/addresses.ts';
+import { wellKnownModels } from '../../model/config/facts.ts';
 import { keyPlace } from '../../model/config/keys.ts';
 import { findBaseUrl, listModels } from '../../model/config/list.ts';
-import { type ListedModel, recommendModel } from '../../model/config/listing.ts';
+import { type ListedModel, newestFirst, recommendModel } from '../../model/config/listing.ts';
 import type { ModelConfig } from '../../model/config/models.ts';
-import { wellKnownModels } from '../../model/config/prices.ts';
 import { defaultModel } from '../settings.ts';
 import { askChecked } from '../ui/checkedBox.ts';
 import { Pages, pickGrowing, type Step } from '../ui/growingPick.ts';
@@ -128,7 +128,7 @@ export class ModelFlow {
     const answer = await askKey({ owner, canGoBack: true, step: step2, pages: this.#pages });
     if (answer.kind !== 'answer') return answer.kind === 'back' ? 'first' : undefined;
     this.#entered.set(keyPlace(owner), { owner, key: answer.text });
-    const models = answer.result ?? wellKnownOf(owner);
+    const models = answer.result ?? (await wellKnownOf(owner));
     const recommended = isRun ? recommendModel(models, owner.preset?.recommended) : undefined;
     if (recommended) return this.#finish(owner, modelOf(owner, recommended), true);
     const step = { step: 3, totalSteps: 3 };
@@ -198,7 +198,7 @@ export class ModelFlow {
   async #setDefault(choice: ModelChoice): Promise<void> {
     const name = await saveAsDefault(choice, this.#options.configured());
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model, for chats that name none.', plainMessage(name)),
+      vscode.l10n.t('{0} is now the default model for chats that do not specify one.', plainMessage(name)),
     );
   }
 
@@ -222,10 +222,10 @@ export class ModelFlow {
 type ListModels = (signal: AbortSignal) => Promise<readonly ListedModel[]>;
 
 /** For a provider that could not be asked for its models. */
-function wellKnownOf({ preset }: KeyOwner): readonly ListedModel[] {
+async function wellKnownOf({ preset }: KeyOwner): Promise<readonly ListedModel[]> {
   const prefix = `${preset?.id}/`;
-  const names = wellKnownModels().filter((name) => name.startsWith(prefix));
-  return names.map((name) => ({ model: name.slice(prefix.length), abilities: [] }));
+  const names = (await wellKnownModels()).filter((name) => name.startsWith(prefix));
+  return newestFirst(names.map((name) => ({ model: name.slice(prefix.length), abilities: [] })));
 }
 
 async function removeModel(name: string): Promise<void> {

@@ -1,17 +1,13 @@
 import * as vscode from 'vscode';
 import { setFrontMatter } from '../../chat/format/settings.ts';
+import { factsOf, isRefused, type ModelFacts } from '../../model/config/facts.ts';
 import { ModelFinder } from '../../model/config/find.ts';
 import { needsKey } from '../../model/config/keys.ts';
-import {
-  fallbackModel,
-  findModel,
-  type ModelConfig,
-  type ModelPrice,
-  readModels,
-} from '../../model/config/models.ts';
+import type { ModelLimits } from '../../model/config/limits.ts';
+import { fallbackModel, findModel, type ModelConfig, readModels } from '../../model/config/models.ts';
 import { PRESETS, presetEndpoint } from '../../model/config/presets.ts';
-import { priceOf } from '../../model/config/prices.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
+import { isImage } from '../../model/request/features.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import { editDocument } from '../chat/editorDocument.ts';
@@ -22,15 +18,18 @@ import { EditorModel, editorModelName, findEditorModel, listEditorModels } from 
 import type { FlowOptions } from './flow.ts';
 import type { KeyOwner } from './keyBox.ts';
 import { Keys } from './keys.ts';
+import { editorLimits } from './limits.ts';
 
 export class EditorModels {
   readonly keys: Keys;
+  readonly limits: ModelLimits;
   readonly #log: Log;
   readonly #finder: ModelFinder;
   readonly #loggedProblems = new Set<string>();
 
-  constructor(secrets: vscode.SecretStorage, log: Log) {
+  constructor({ secrets, globalState }: Pick<vscode.ExtensionContext, 'secrets' | 'globalState'>, log: Log) {
     this.keys = new Keys(secrets);
+    this.limits = editorLimits(globalState, log);
     this.#log = log;
     this.#finder = new ModelFinder({
       models: () => this.configured(),
@@ -38,6 +37,7 @@ export class EditorModels {
       keyFor: (config) => this.keys.find(config),
       nameHint: 'Use “Filechat: Select Model…”.',
       keyHint: () => 'Use “Filechat: Set API Key…”.',
+      limits: this.limits,
       editorModel: openEditorModel,
     });
   }
@@ -133,15 +133,20 @@ export class EditorModels {
     return typeof found === 'object' ? found : undefined;
   }
 
-  /** Whether a model accepts files of a type, as far as that is known without requests. */
-  accepts(name: string | undefined, mimeType: string): boolean {
+  /** Which types of files a model accepts, as far as that is known without requests. */
+  async acceptedBy(name: string | undefined): Promise<(mimeType: string) => boolean> {
     const config = this.configOf(name);
-    return !config || !isSdkProvider(config.provider) || wireOf(config).files.has(mimeType);
+    if (!config) return () => true;
+    const facts = await factsOf(config);
+    const refusesImages = this.limits.of(config).known().has('images');
+    const isSent = (mimeType: string) =>
+      !isSdkProvider(config.provider) || (wireOf(config).files.has(mimeType) && !isRefused(mimeType, facts));
+    return (mimeType) => !(refusesImages && isImage({ mimeType })) && isSent(mimeType);
   }
 
-  priceOf(name: string | undefined): ModelPrice | undefined {
+  async factsOf(name: string | undefined): Promise<ModelFacts | undefined> {
     const config = this.configOf(name);
-    return config && priceOf(config);
+    return config && factsOf(config);
   }
 }
 

@@ -35,10 +35,8 @@ export async function pickListed({
     try {
       const listed = await models(signal);
       recommended = recommendModel(listed, owner.preset?.recommended);
-      return [
-        ...listed.map((each) => listedRow(each, owner, owner.preset && each === recommended)),
-        ENTER_NAME,
-      ];
+      const rows = listed.map((each) => listedRow(each, owner, owner.preset && each === recommended));
+      return [...(await Promise.all(rows)), ENTER_NAME];
     } catch (error) {
       return failureRows(error);
     }
@@ -51,8 +49,12 @@ export async function pickListed({
   });
 }
 
-function listedRow(listed: ListedModel, owner: KeyOwner, isRecommended = false): Row<ListedChoice> {
-  const about = describeListed(listed, modelOf(owner, listed).model);
+async function listedRow(
+  listed: ListedModel,
+  owner: KeyOwner,
+  isRecommended = false,
+): Promise<Row<ListedChoice>> {
+  const about = await describeListed(listed, modelOf(owner, listed).model);
   const description = [...(isRecommended ? [vscode.l10n.t('Recommended')] : []), ...(about ? [about] : [])];
   return {
     label: plainMessage(listed.model),

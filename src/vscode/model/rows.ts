@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import type { Ability, ListedModel } from '../../model/config/listing.ts';
-import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
+import { factsOf, type ModelFacts } from '../../model/config/facts.ts';
+import type { ListedModel } from '../../model/config/listing.ts';
+import { ABILITIES, type Ability, type ModelConfig } from '../../model/config/models.ts';
 import type { LocalServer, Preset } from '../../model/config/presets.ts';
-import { describeCount, priceOf } from '../../model/config/prices.ts';
+import { describeCount } from '../../model/config/prices.ts';
 import { isSameModel, type Unnamed } from '../../model/config/saved.ts';
 import { isSdkProvider } from '../../model/providers/wire.ts';
+import type { ModelPrice } from '../../ports/models.ts';
 import { type Row, type RowButton, titledRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ModelChoice } from './choice.ts';
@@ -44,7 +46,9 @@ export function firstPageLists(page: FirstPage): readonly Promise<readonly First
         rows.map((model) => localRow(server, model)),
       );
     }),
-    list(vscode.l10n.t('Configured'), async () => configured.map((model) => configuredRow(model, page))),
+    list(vscode.l10n.t('Configured'), () =>
+      Promise.all(configured.map((model) => configuredRow(model, page))),
+    ),
     list(vscode.l10n.t('With an API Key'), async () => [...(await presets).map(presetRow), OTHER_ADDRESS]),
     list(vscode.l10n.t('Without a Model'), async () => (page.offersTour ? [TOUR] : [])),
   ];
@@ -97,10 +101,11 @@ function localRow({ baseUrl }: LocalServer, choice: NewModel): FirstRow {
   return modelRow({ label: choice.model.model, about: [new URL(baseUrl).host], choice });
 }
 
-function configuredRow(config: ModelConfig, { defaultModel }: FirstPage): FirstRow {
+async function configuredRow(config: ModelConfig, { defaultModel }: FirstPage): Promise<FirstRow> {
   const { name, provider, model, baseUrl } = config;
   const source = baseUrl === undefined ? provider : new URL(baseUrl).host;
-  const about = [source, ...(name.endsWith(model) ? [] : [model]), ...describePrice(priceOf(config))];
+  const facts = describeFacts(await factsOf(config));
+  const about = [source, ...(name.endsWith(model) ? [] : [model]), ...facts];
   const row = modelRow({
     label: name,
     about,
@@ -182,18 +187,25 @@ export function noteRow<T>(message: string): Row<T> {
   return { label: `$(warning) ${plainMessage(message)}`, alwaysShow: true };
 }
 
-/** The facts about a model that its provider or the list of prices has. */
-export function describeListed(listed: ListedModel, model: Unnamed): string {
-  const about = [
-    ...(listed.title === undefined ? [] : [listed.title]),
-    ...describeContext(listed.contextTokens ?? 0),
-    ...describePrice(listed.price ?? priceOf({ name: '', ...model })),
-    ...(listed.abilities.length > 0 ? [listed.abilities.map((each) => ABILITIES[each]).join(', ')] : []),
-  ];
+/** The facts about a model that its provider or the data set has. */
+export async function describeListed(listed: ListedModel, model: Unnamed): Promise<string> {
+  const known = await factsOf(model);
+  const abilities = Object.fromEntries(listed.abilities.map((each) => [each, true]));
+  const facts = { ...known, ...listed, abilities: { ...known.abilities, ...abilities } };
+  const about = [...(listed.title === undefined ? [] : [listed.title]), ...describeFacts(facts)];
   return plainMessage(about.join(' · '));
 }
 
-const ABILITIES: Readonly<Record<Ability, string>> = {
+function describeFacts({ contextTokens = 0, price, abilities }: ModelFacts): readonly string[] {
+  const known = ABILITIES.filter((each) => abilities[each]).map((each) => ABILITY_NAMES[each]);
+  return [
+    ...describeContext(contextTokens),
+    ...describePrice(price),
+    ...(known.length > 0 ? [known.join(', ')] : []),
+  ];
+}
+
+const ABILITY_NAMES: Readonly<Record<Ability, string>> = {
   images: vscode.l10n.t('images'),
   documents: vscode.l10n.t('documents'),
   audio: vscode.l10n.t('audio'),

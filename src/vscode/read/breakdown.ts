@@ -65,7 +65,7 @@ interface BreakdownRow extends vscode.QuickPickItem {
 
 const WHOLE_REQUEST: readonly BreakdownRow[] = [
   { label: '', kind: vscode.QuickPickItemKind.Separator },
-  { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true },
+  { label: `$(json) ${vscode.l10n.t('Show Full Request')}`, isRequest: true },
 ];
 
 /** Shows a list while its rows are loaded. The signal is aborted when the user closes it. */
@@ -74,9 +74,7 @@ function pick(
 ): Promise<{ readonly row: BreakdownRow; readonly leaveOut: boolean } | undefined> {
   const closed = new AbortController();
   const list = vscode.window.createQuickPick<BreakdownRow>();
-  list.placeholder = vscode.l10n.t(
-    'The largest parts come first. Choose one to go there, or to leave it out.',
-  );
+  list.placeholder = vscode.l10n.t('Largest parts first. Select a part to go to it or to exclude it.');
   list.matchOnDescription = true;
   list.busy = true;
   list.show();
@@ -105,10 +103,10 @@ function pick(
 async function chooseAction(text: string, item: BreakdownItem): Promise<'go' | TextEdit | undefined> {
   const tools = item.what.kind === 'server' ? item.what.tools : [];
   const rows: (vscode.QuickPickItem & { readonly action: 'go' | TextEdit })[] = [
-    ...(item.at === undefined ? [] : [{ label: vscode.l10n.t('Go to It'), action: 'go' as const }]),
-    ...(item.leaveOut ? [{ label: vscode.l10n.t('Leave It Out'), action: item.leaveOut }] : []),
+    ...(item.at === undefined ? [] : [{ label: vscode.l10n.t('Go to Location'), action: 'go' as const }]),
+    ...(item.leaveOut ? [{ label: vscode.l10n.t('Exclude'), action: item.leaveOut }] : []),
     ...tools.map(({ tool, tokens: count, leaveOut }) => ({
-      label: vscode.l10n.t('Leave Out Only {0}', tool.replaceAll('$(', '$ (')),
+      label: vscode.l10n.t('Exclude Only {0}', tool.replaceAll('$(', '$ (')),
       description: tokens(count),
       action: leaveOut,
     })),
@@ -117,7 +115,7 @@ async function chooseAction(text: string, item: BreakdownItem): Promise<'go' | T
   if (rows.length === 1 && only?.action === 'go') return 'go';
   const picked = await vscode.window.showQuickPick(rows, {
     title: labelOf(text, item).replace(/^\$\([\w-]+\) /, ''),
-    placeHolder: vscode.l10n.t('What is left out stays in the file. Undo brings it back.'),
+    placeHolder: vscode.l10n.t('Excluded parts stay in the file. Undo includes them again.'),
   });
   return picked?.action;
 }
@@ -129,7 +127,7 @@ async function goTo(document: vscode.TextDocument, offset: number): Promise<void
 
 const LEAVE_OUT: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon('eye-closed'),
-  tooltip: vscode.l10n.t('Leave It Out'),
+  tooltip: vscode.l10n.t('Exclude'),
 };
 
 const MAX_ROWS = 100;

@@ -128,25 +128,25 @@ async function describeUnknown(
     return markdown(vscode.l10n.t('The server {0} has no tool {1}.', bold(server), bold(tool)));
   }
   const text = vscode.l10n.t(
-    'Nothing is known about {0} yet: the server {1} does not run.',
+    'No information about {0}: the server {1} is not running.',
     bold(tool),
     bold(server),
   );
-  const start = commandLink(vscode.l10n.t('Start it'), START_SERVER, { server });
+  const start = commandLink(vscode.l10n.t('Start Server'), START_SERVER, { server });
   return markdown(`${text}\n\n${start}`, START_SERVER);
 }
 
 async function describePattern(pattern: string, known: KnownServers): Promise<vscode.MarkdownString> {
   const matches = (await known.tools()).filter((tool) => allowsTool({ tools: [pattern] }, tool));
   if (matches.length === 0)
-    return markdown(vscode.l10n.t('No tool of a server that runs fits {0}.', bold(pattern)));
+    return markdown(vscode.l10n.t('No tool on a running server matches {0}.', bold(pattern)));
   const names = matches.slice(0, MAX_LISTED).map(({ server, tool, title }) => {
     const about = title ? ` — ${plainMarkdown(title, MAX_NAME_CHARS)}` : '';
     return `- ${plainMarkdown(`${server}.${tool}`, MAX_NAME_CHARS)}${about}`;
   });
   const more = matches.length - MAX_LISTED;
   const rest = more > 0 ? [`- ${vscode.l10n.t('and {0} more', more)}`] : [];
-  const head = vscode.l10n.t('{0} fits these tools of servers that run:', bold(pattern));
+  const head = vscode.l10n.t('{0} matches these tools on running servers:', bold(pattern));
   return markdown([head, '', ...names, ...rest].join('\n'));
 }
 
@@ -171,7 +171,9 @@ async function fileHover(
     return markdown([...(hasImage ? [] : renderImage(path, facts)), lines].join('\n\n'), SHOW_ASSETS);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) return undefined;
-    return markdown(vscode.l10n.t('There is no file {0}.', bold('asset' in file ? file.asset : file.target)));
+    return markdown(
+      vscode.l10n.t('The file {0} does not exist.', bold('asset' in file ? file.asset : file.target)),
+    );
   }
 }
 
@@ -181,7 +183,7 @@ function describeFile(path: string, facts: FileFacts, chat: vscode.TextDocument 
   const title = chat ? titleIn(chat, name) : name;
   const open = `[${vscode.l10n.t('Open')}](${vscode.Uri.file(path)})`;
   const shown = chat && { uri: chat.uri.toString(), asset: name };
-  const gallery = shown ? [commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown)] : [];
+  const gallery = shown ? [commandLink(vscode.l10n.t('Show in Gallery'), SHOW_ASSETS, shown)] : [];
   const fileName = title === name ? [] : [plainMarkdown(name, MAX_NAME_CHARS)];
   return [bold(title), factsLine(facts), ...fileName, [open, ...gallery].join(' · ')].join('  \n');
 }
@@ -200,7 +202,7 @@ function renderImage(path: string, { mimeType, size, pixels }: FileFacts): reado
   if (width < 1 || height < 1 || width * height > MAX_SHOWN.pixels) return [];
   const scale = Math.min(1, MAX_SHOWN.width / width, MAX_SHOWN.height / height);
   const [w, h] = [width, height].map((each) => Math.max(1, Math.round(each * scale)));
-  return [`![${vscode.l10n.t('Picture')}](${vscode.Uri.file(path)}|width=${w},height=${h})`];
+  return [`![${vscode.l10n.t('Image')}](${vscode.Uri.file(path)}|width=${w},height=${h})`];
 }
 
 function factsLine({ mimeType, size, pixels, seconds, changed }: FileFacts): string {
@@ -215,9 +217,9 @@ function factsLine({ mimeType, size, pixels, seconds, changed }: FileFacts): str
 }
 
 function kindOf(mimeType: string): string {
-  if (mimeType.startsWith('image/')) return vscode.l10n.t('Picture');
-  if (mimeType.startsWith('audio/')) return vscode.l10n.t('Sound');
-  if (mimeType.startsWith('video/')) return vscode.l10n.t('Film');
+  if (mimeType.startsWith('image/')) return vscode.l10n.t('Image');
+  if (mimeType.startsWith('audio/')) return vscode.l10n.t('Audio');
+  if (mimeType.startsWith('video/')) return vscode.l10n.t('Video');
   return mimeType === 'application/pdf' ? vscode.l10n.t('PDF') : vscode.l10n.t('File');
 }
 

@@ -97,26 +97,26 @@ async function statusOf(
 ): Promise<LinkStatus> {
   if (target === undefined) return notSent(vscode.l10n.t('nothing is loaded from the internet'));
   try {
-    return fileStatus(await find(target), context);
+    return await fileStatus(await find(target), context);
   } catch (error) {
     if (!(error instanceof OutsideFolders)) return notSent(messageOf(error));
-    const reason = vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.');
-    return { isSent: false, label: vscode.l10n.t('? asks first'), reason };
+    const reason = vscode.l10n.t('This file is outside the workspace. You are asked before it is sent.');
+    return { isSent: false, label: vscode.l10n.t('? asks before sending'), reason };
   }
 }
 
-function fileStatus(
+async function fileStatus(
   file: AttachedFile,
   { models, model }: { readonly models: EditorModels; readonly model: string | undefined },
-): LinkStatus {
+): Promise<LinkStatus> {
   const { t } = vscode.l10n;
   const size = describeSize(file.size);
   const name = models.configOf(model)?.name ?? t('the model');
-  const accepts = (type: string) => models.accepts(model, type);
+  const accepts = await models.acceptedBy(model);
   const form = sentAs(file, { name, accepts });
   if (form.kind === 'named') {
     const only = t('The model gets only the name of this file: {0}.', form.reason);
-    return { isSent: false, label: t('✗ only named'), reason: only };
+    return { isSent: false, label: t('✗ name only'), reason: only };
   }
   const sent =
     form.kind === 'file'

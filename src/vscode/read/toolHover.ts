@@ -17,8 +17,10 @@ export function toolHoverText(tool: ToolInfo): string {
   const title =
     tool.title && tool.title !== tool.tool ? ` — ${plainMarkdown(tool.title, MAX_NAME_CHARS)}` : '';
   const claims = [
-    ...(tool.readOnly ? [t('It says that it only reads.')] : []),
-    ...(tool.destructive && !tool.readOnly ? [t('It says that it may delete or overwrite.')] : []),
+    ...(tool.readOnly ? [t('Only reads data, according to the server.')] : []),
+    ...(tool.destructive && !tool.readOnly
+      ? [t('May delete or overwrite data, according to the server.')]
+      : []),
   ];
   return [
     `${name}${title}`,
@@ -29,8 +31,8 @@ export function toolHoverText(tool: ToolInfo): string {
 }
 
 function argumentTable(all: readonly ArgumentQuestion[]): string {
-  if (all.length === 0) return `*${t('It takes no arguments.')}*`;
-  const head = `| ${[t('Argument'), t('Type'), t('Required'), t('Meaning')].join(' | ')} |`;
+  if (all.length === 0) return `*${t('This tool takes no arguments.')}*`;
+  const head = `| ${[t('Argument'), t('Type'), t('Required'), t('Description')].join(' | ')} |`;
   const rows = all.slice(0, MAX_ROWS).map((each) => {
     const cells = [
       `**${plainMarkdown(each.name, MAX_NAME_CHARS)}**`,

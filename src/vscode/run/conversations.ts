@@ -12,6 +12,7 @@ import type { EditorModels } from '../model/models.ts';
 import { SAMPLE_SERVER } from '../servers/list.ts';
 import type { EditorServers } from '../servers/servers.ts';
 import { maxSteps, sendImages } from '../settings.ts';
+import { EDITOR_SERVER, hasEditorTools, withEditorServer } from '../tools/editorTools.ts';
 
 interface ConversationsDeps {
   readonly models: EditorModels;
@@ -57,9 +58,11 @@ export class Conversations {
   dryRun(chat: vscode.Uri): ChatConversation {
     const { models } = this.#deps;
     const { builtIns, tools } = this.#deps.servers;
+    // A configured server can have had the name of one that needs no start.
+    const isLive = async (server: string) =>
+      server === EDITOR_SERVER ? hasEditorTools() : server === BUILT_IN_SERVER && builtIns.isOffered();
     const listTools: ToolHost['listTools'] = async (server = '') =>
-      // A configured server can have had the name of the built-in one.
-      server === BUILT_IN_SERVER && (await builtIns.isOffered())
+      (await isLive(server))
         ? tools.listTools(server)
         : (this.#known.get(server) ?? { tools: [], failures: [] });
     const known = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
@@ -68,12 +71,12 @@ export class Conversations {
       findModel: async (name) => ({
         name: name ?? '',
         provider: '',
-        accepts: (type) => models.accepts(name, type),
+        accepts: await models.acceptedBy(name),
         stream: never,
         preview: never,
       }),
       tools: { callTool: never, listTools },
-      servers: () => builtIns.addTo(known, chat),
+      servers: () => builtIns.addTo(withEditorServer(known), chat),
     });
   }
 
@@ -103,11 +106,11 @@ export class Conversations {
     });
   }
 
-  /** The tour uses the sample server if no server is configured, and never the built-in tools. */
+  /** The tour uses the sample server if no server is configured, and never the tools of Filechat and VS Code. */
   async #serversFor(model: ChatModel | undefined, chat: vscode.Uri): Promise<readonly string[]> {
     const { list, builtIns } = this.#deps.servers;
     const allowed = [...(await list.allowed()).keys()];
-    if (model?.provider !== 'tour') return builtIns.addTo(allowed, chat);
+    if (model?.provider !== 'tour') return builtIns.addTo(withEditorServer(allowed), chat);
     return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await list.startable()).keys()];
   }
 }

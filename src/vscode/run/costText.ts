@@ -38,9 +38,7 @@ export function costTooltip({ next, total, run }: CostView): string {
       ? [t('Waiting: {0}', plainMarkdown(run.state.reason, MAX_REASON_CHARS))]
       : [];
   const asked = next ? [nextSentence(next)] : [];
-  const used = total
-    ? [totalSentence(total), turnTable(total)]
-    : [t('No model has answered in this chat yet.')];
+  const used = total ? [totalSentence(total), turnTable(total)] : [t('No usage recorded for this chat yet.')];
   return [...waiting, ...asked, ...used, t('Click for the model, tokens, cost, servers and the log.')].join(
     '\n\n',
   );
@@ -48,7 +46,7 @@ export function costTooltip({ next, total, run }: CostView): string {
 
 function runLine({ seconds, model, state }: RunView): string {
   if (state?.kind === 'waiting') {
-    return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
+    return `$(watch) ${t('retrying in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
   const name = withoutIcons(model ?? t('running'));
   const parts = [name, describeSeconds(seconds), ...describeState(state)];
@@ -56,8 +54,8 @@ function runLine({ seconds, model, state }: RunView): string {
 }
 
 function describeState(state: RunState | undefined): readonly string[] {
-  if (state?.kind === 'asking') return [t('waiting for the first words')];
-  if (state?.kind === 'calling') return [t('writes a call of {0}', withoutIcons(state.name))];
+  if (state?.kind === 'asking') return [t('waiting for the response')];
+  if (state?.kind === 'calling') return [t('writing a call to {0}', withoutIcons(state.name))];
   if (state?.kind !== 'writing') return [];
   return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
 }
@@ -78,7 +76,7 @@ function nextSentence({ model, tokens, dollars }: NextRequest): string {
   const size =
     dollars === undefined
       ? t('{0} tokens', describeCount(tokens))
-      : t('{0} tokens, about {1} without the answer', describeCount(tokens), describeCost(dollars));
+      : t('{0} tokens, about {1} without the reply', describeCount(tokens), describeCost(dollars));
   return model === undefined
     ? t('The next request has about {0}.', size)
     : t('The next request to {0} has about {1}.', plain(model), size);
@@ -86,7 +84,7 @@ function nextSentence({ model, tokens, dollars }: NextRequest): string {
 
 function totalSentence(total: ChatTotal): string {
   const { count, tokens, unpriced, dollars } = total;
-  const answers = count === 1 ? t('1 answer') : t('{0} answers', count);
+  const answers = count === 1 ? t('1 reply') : t('{0} replies', count);
   const size = describeCount(tokens);
   if (unpriced === count) return t('So far: {0}, {1} tokens.', answers, size);
   const cost = describeCost(dollars);

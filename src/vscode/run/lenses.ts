@@ -118,7 +118,7 @@ export function lensesOf(
     const [command, own, tooltip] = LENSES[kind];
     const one = kind === 'model' && model !== undefined ? modelTitle(model) : own;
     return createLens(document, offset, {
-      title: count === 1 ? one : t('$(play) Run {0} tool calls', count),
+      title: count === 1 ? one : t('$(play) Run {0} Tool Calls', count),
       tooltip,
       command: `filechat.${command}`,
       arguments: [resource ? { ...resource, into: uri } : { uri, line }],
@@ -134,19 +134,23 @@ const { t } = vscode.l10n;
 
 const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string, tooltip: string]>> = {
   model: ['selectModel', t('$(hubot) Select Model…'), t('Select the model of this chat')],
-  run: ['run', t('$(play) Run'), t('Ask the model')],
-  runTools: ['run', t('$(play) Run 1 tool call'), t('Make the calls of this turn; you are asked before')],
+  run: ['run', t('$(play) Run'), t('Send the chat to the model')],
+  runTools: [
+    'run',
+    t('$(play) Run 1 Tool Call'),
+    t('Run the tool calls of this turn. You are asked for permission first.'),
+  ],
   editArguments: [
     'editArguments',
-    t('$(edit) Edit arguments'),
-    t('Put the cursor into the arguments of the call'),
+    t('$(edit) Edit Arguments'),
+    t('Move the cursor to the arguments of the call'),
   ],
-  resume: ['resume', t('$(debug-continue) Resume'), t('Go on where the reply was cut')],
-  stop: ['stop', t('$(debug-stop) Stop'), t('Stop at once and keep what has come')],
+  resume: ['resume', t('$(debug-continue) Resume'), t('Continue the interrupted reply')],
+  stop: ['stop', t('$(debug-stop) Stop'), t('Stop now and keep the reply so far')],
   regenerate: [
     'regenerate',
     t('$(refresh) Regenerate'),
-    t('Remove this reply and ask for another one; Undo brings it back'),
+    t('Remove this reply and generate a new one. Undo restores it.'),
   ],
   readResource: [
     'readResource',
@@ -154,5 +158,5 @@ const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string
     t('Read this resource into your message; its files are saved beside the chat'),
   ],
   retry: ['retry', t('$(refresh) Retry'), t('Save the files that could not be saved')],
-  fork: ['fork', t('$(repo-forked) Fork'), t('Go on from here in a new chat')],
+  fork: ['fork', t('$(repo-forked) Fork'), t('Continue from here in a new chat')],
 };

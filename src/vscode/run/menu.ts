@@ -67,7 +67,7 @@ async function showCost(view: CostView, chat: vscode.Uri): Promise<void> {
   const items: readonly Choice[] = [back, ...rows];
   const placeHolder = view.total
     ? vscode.l10n.t('so far {0}', describeSpent(view.total))
-    : vscode.l10n.t('No model has answered in this chat yet.');
+    : vscode.l10n.t('No usage recorded for this chat yet.');
   const title = vscode.l10n.t('Cost of This Chat');
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
   await chosen?.run?.();

@@ -86,7 +86,7 @@ export class RunProgress implements vscode.Disposable {
       this.dispose();
     } else if (this.#notice) {
       // Stays open until text arrives: a notification that reopens at every retry cannot be clicked.
-      this.#show(vscode.l10n.t('Trying again…'));
+      this.#show(vscode.l10n.t('Retrying…'));
     }
   }
 

@@ -124,7 +124,7 @@ export class Runs implements vscode.Disposable {
     try {
       const lock = await lockChat(uri);
       if ('holder' in lock)
-        return failed(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
+        return failed(vscode.l10n.t('This chat is already running in another process: {0}.', lock.holder));
       run.locks.push(lock);
       const outcome = await this.#work(run, work);
       this.failures.remember(run.document.current, outcome, { servers: [...run.servers.values()], again });

@@ -30,9 +30,9 @@ export function regenerate(argument: unknown, runs: Runs, run: Run): Promise<Run
 async function regenerateAt(document: vscode.TextDocument, offset: number, run: Run): Promise<RunOutcome> {
   const { version } = document;
   const plan = planRegeneration(document.getText(), offset, chatOf(document));
-  if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
-  const replacing = vscode.l10n.t('Deletes the reply and all turns below it. Undo brings them back.');
-  const question = vscode.l10n.t('More was said below this reply. Ask for it again?');
+  if (!plan) return tell(failed(vscode.l10n.t('There is no reply here to regenerate.')));
+  const replacing = vscode.l10n.t('Deletes the reply and all turns below it. Undo restores them.');
+  const question = vscode.l10n.t('There are turns below this reply. Regenerate it?');
   const answer = plan.hasLater ? await askWhere(question, { replacing }) : REPLACE;
   if (answer === undefined) return CANCELLED;
   // The edit is only valid for the text at the time of the question.

@@ -18,7 +18,7 @@ import { USER_PLACE } from './settings.ts';
 
 interface AddDeps {
   readonly inputs: ServerInputs;
-  readonly list: Pick<ServerList, 'all' | 'allow'>;
+  readonly list: Pick<ServerList, 'all' | 'allow' | 'unusedProfileServers'>;
   /** Called with the name of a server before it is written. */
   readonly onAdd?: (name: string) => void;
 }
@@ -39,7 +39,7 @@ interface Candidate extends Omit<PastedServer, 'name'> {
 export async function addServer(deps: AddDeps, argument?: unknown): Promise<readonly string[]> {
   const given = readArgument(argument);
   for (let text = ''; ; ) {
-    const asked = given ?? (await askForText(text));
+    const asked = given ?? (await askForText(text, await deps.list.unusedProfileServers()));
     if (asked === undefined) return [];
     if ('text' in asked) text = asked.text;
     const found = 'text' in asked ? foundIn(readPasted(asked.text)) : asked;
@@ -59,7 +59,7 @@ function readArgument(argument: unknown): Given | undefined {
   const name = (fields['command'] ?? fields['url']) ? undefined : readString(fields, 'name');
   const entry = readObject(fields, 'config');
   if ((name === undefined) !== (entry === undefined)) {
-    throw new TypeError(vscode.l10n.t('“name” and “config” belong together: give both, or none of them.'));
+    throw new TypeError(vscode.l10n.t('Pass both “name” and “config”, or neither of them.'));
   }
   if (name === undefined || entry === undefined) return foundIn(readPastedJson(argument));
   readEntry({ name, entry });

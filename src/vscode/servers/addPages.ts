@@ -9,10 +9,15 @@ import { serverIdProblem } from '../../mcp/config/types.ts';
 import { askInput, type Choice, type InputAction, wholeText } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { describePasted, describePasteProblem } from './addWords.ts';
+import { offerProfileServers } from './profile.ts';
 import type { ReviewAction, ReviewedServer, ReviewRow } from './reviewRows.ts';
+import type { ConfiguredServer } from './settings.ts';
 
 /** Asks for anything that names servers. Resolves to a text that can be read; undefined when the user cancels. */
-export async function askForText(initial: string): Promise<{ readonly text: string } | undefined> {
+export async function askForText(
+  initial: string,
+  profileServers: readonly ConfiguredServer[],
+): Promise<{ readonly text: string } | undefined> {
   const box = vscode.window.createInputBox();
   const { fill, draft } = wholeText(box, initial);
   box.title = vscode.l10n.t('Add MCP Server');
@@ -36,7 +41,7 @@ export async function askForText(initial: string): Promise<{ readonly text: stri
     box.validationMessage = pasted.kind === 'servers' ? undefined : describePasteProblem(pasted.problem);
     return pasted.kind === 'servers' ? draft() : undefined;
   };
-  const actions = [pasteAction, ...importActions(await findImports())];
+  const actions = [pasteAction, ...importActions(await findImports(), profileServers)];
   const reply = await askInput(Object.assign(box, { accepted, draft, fill }), { canGoBack: false, actions });
   return reply.kind === 'answer' ? { text: reply.text } : undefined;
 }
@@ -79,18 +84,46 @@ async function findImports(): Promise<readonly ImportSource[]> {
   return places.filter((_place, index) => found[index]);
 }
 
-function importActions(sources: readonly ImportSource[]): readonly InputAction[] {
-  if (sources.length === 0) return [];
+function importActions(
+  sources: readonly ImportSource[],
+  profileServers: readonly ConfiguredServer[],
+): readonly InputAction[] {
+  if (sources.length + profileServers.length === 0) return [];
   const tooltip = vscode.l10n.t('Import from Another App…');
-  return [{ icon: 'cloud-download', tooltip, isAnswer: true, run: () => chooseImport(sources, tooltip) }];
+  return [
+    {
+      icon: 'cloud-download',
+      tooltip,
+      isAnswer: true,
+      run: () => chooseImport({ sources, profileServers }, tooltip),
+    },
+  ];
 }
 
-/** Resolves to the chosen servers as JSON. */
-async function chooseImport(sources: readonly ImportSource[], title: string): Promise<string | undefined> {
-  const items = sources.map((source) => ({ label: source.app, description: source.path, source }));
-  const placeHolder = vscode.l10n.t('Import servers from which app?');
+interface Imports {
+  readonly sources: readonly ImportSource[];
+  readonly profileServers: readonly ConfiguredServer[];
+}
+
+/** Resolves to the chosen servers as JSON; undefined if the user cancels, or uses VS Code's servers as they are. */
+async function chooseImport(
+  { sources, profileServers }: Imports,
+  title: string,
+): Promise<string | undefined> {
+  const live = {
+    label: vscode.l10n.t('VS Code: All Servers, Without Copying…'),
+    description: profileServers.map(({ name }) => name).join(', '),
+    source: undefined,
+  };
+  const items = [
+    ...(profileServers.length > 0 ? [live] : []),
+    ...sources.map((source) => ({ label: source.app, description: source.path, source })),
+  ];
+  const placeHolder = vscode.l10n.t('Select the app with the servers to import');
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
-  return chosen && chooseImported(chosen.source);
+  if (chosen?.source) return chooseImported(chosen.source);
+  if (chosen) await offerProfileServers(profileServers);
+  return undefined;
 }
 
 async function chooseImported({ app, path }: ImportSource): Promise<string | undefined> {
@@ -115,7 +148,7 @@ async function chooseImported({ app, path }: ImportSource): Promise<string | und
     placeHolder:
       pasted.problems.length === 0
         ? vscode.l10n.t('Which servers?')
-        : plainMessage(vscode.l10n.t('Which? {0}', pasted.problems.join(' '))),
+        : plainMessage(vscode.l10n.t('Which servers? {0}', pasted.problems.join(' '))),
     canPickMany: true,
     ignoreFocusOut: true,
   });

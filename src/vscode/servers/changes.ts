@@ -7,6 +7,7 @@ import { describeAdded, type StartedServer } from './addWords.ts';
 import { causeOf } from './items.ts';
 import { openServer, removeServer } from './places.ts';
 import type { EditorServers } from './servers.ts';
+import { PROFILE_PLACE } from './settings.ts';
 
 type Attempt =
   | ({ readonly kind: 'started' } & StartedServer)
@@ -37,9 +38,12 @@ export class ServerChanges {
   async remove(server: string): Promise<void> {
     const { client, inputs } = this.#servers;
     const place = await this.#placeOf(server);
+    if (place.startsWith(PROFILE_PLACE)) {
+      throw new Error(vscode.l10n.t('{0} is a server of VS Code. Remove it there.', server));
+    }
     const config = (await this.#servers.list.all()).find(({ name }) => name === server)?.config;
     const restore = await removeServer(place, server);
-    if (!restore) throw new Error(vscode.l10n.t('{0} is not in the configuration any more.', server));
+    if (!restore) throw new Error(vscode.l10n.t('{0} is no longer in the configuration.', server));
     await client.settle();
     reporting(async () => {
       const message = plainMessage(vscode.l10n.t('Removed the server {0}.', server));

@@ -102,18 +102,18 @@ export class ServerCommands {
   }
 
   edit(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Edit which server?'), configuredOnly: true };
+    const choice = { question: vscode.l10n.t('Select a server to edit'), configuredOnly: true };
     return this.#run(argument, choice, (server) => this.#changes.edit(server));
   }
 
   remove(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Remove which server?'), configuredOnly: true };
+    const choice = { question: vscode.l10n.t('Select a server to remove'), configuredOnly: true };
     return this.#run(argument, choice, (server) => this.#changes.remove(server));
   }
 
   start(argument: unknown): Promise<void> {
     const choice = {
-      question: vscode.l10n.t('Start which server?'),
+      question: vscode.l10n.t('Select a server to start'),
       states: ['idle', 'failed', 'unasked'],
     } as const;
     return this.#run(argument, choice, (server) =>
@@ -122,7 +122,10 @@ export class ServerCommands {
   }
 
   stop(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Stop which server?'), states: ['ready', 'starting'] } as const;
+    const choice = {
+      question: vscode.l10n.t('Select a server to stop'),
+      states: ['ready', 'starting'],
+    } as const;
     return this.#run(argument, choice, (server) => {
       const stop = () => this.#servers.client.stop(server);
       return withNotice(vscode.l10n.t('Stopping {0}', server), stop, NOT_CANCELLABLE);
@@ -131,18 +134,18 @@ export class ServerCommands {
 
   restart(argument: unknown): Promise<void> {
     const states = ['ready', 'failed', 'starting'] as const;
-    const choice = { question: vscode.l10n.t('Restart which server?'), states };
+    const choice = { question: vscode.l10n.t('Select a server to restart'), states };
     return this.#run(argument, choice, (server) => this.#restart(server));
   }
 
   showLog(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Show the Log of which server?') };
+    const choice = { question: vscode.l10n.t('Select a server to show its log') };
     return this.#run(argument, choice, async (server) => this.#servers.logs.show(server));
   }
 
   setLogLevel(argument: unknown): Promise<void> {
     const choice = {
-      question: vscode.l10n.t('Set the Log Level of which server?'),
+      question: vscode.l10n.t('Select a server to set its log level'),
       states: ['ready'],
     } as const;
     return this.#run(argument, choice, async (server) => {
@@ -175,7 +178,7 @@ export class ServerCommands {
   }
 
   signOut(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Sign Out of which server?'), remoteOnly: true };
+    const choice = { question: vscode.l10n.t('Select a server to sign out of'), remoteOnly: true };
     return this.#run(argument, choice, async (server) => {
       const signOut = () => this.#servers.client.signOut(server);
       await withNotice(vscode.l10n.t('Signing out of {0}', server), signOut, NOT_CANCELLABLE);
@@ -184,15 +187,12 @@ export class ServerCommands {
   }
 
   changeInputs(argument: unknown): Promise<void> {
-    const choice = { question: vscode.l10n.t('Change the Inputs of which server?') };
+    const choice = { question: vscode.l10n.t('Select a server to change its inputs') };
     return this.#run(argument, choice, async (server) => {
       const hasInputs = await this.#servers.list.forgetInputs(server);
       const message = hasInputs
-        ? vscode.l10n.t(
-            'The inputs of {0} are forgotten. You are asked for them when it is started again.',
-            server,
-          )
-        : vscode.l10n.t('The configuration of {0} asks for no inputs.', server);
+        ? vscode.l10n.t('The inputs of {0} were cleared. You are asked for them at the next start.', server)
+        : vscode.l10n.t('The configuration of {0} has no inputs.', server);
       const buttons = hasInputs ? [RESTART] : [];
       const answer = await vscode.window.showInformationMessage(plainMessage(message), ...buttons);
       if (answer === RESTART) await this.#restart(server);
@@ -310,9 +310,7 @@ export async function pickServer(
       return { label, description, server: row.server };
     });
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t('There is no server for which that can be done.'),
-    );
+    void vscode.window.showInformationMessage(vscode.l10n.t('No server is available for this command.'));
     return undefined;
   }
   const options = { title: 'Filechat', placeHolder: question };
@@ -332,7 +330,7 @@ const LEVELS = [
 
 async function pickLevel(server: string): Promise<LogLevel | undefined> {
   const placeHolder = vscode.l10n.t(
-    'What should {0} log? This and everything below it in the list.',
+    'Select the log level of {0}. Messages of the levels below it in the list are logged too.',
     plainMessage(server),
   );
   const level = await vscode.window.showQuickPick(LEVELS, { title: 'Filechat', placeHolder });

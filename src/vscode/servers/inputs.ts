@@ -90,7 +90,7 @@ async function showQuestion(
   }
   const { password, default: value = '' } = definition;
   const validateInput = (text: string) =>
-    password && text === '' ? vscode.l10n.t('Paste the value, or press Escape.') : undefined;
+    password && text === '' ? vscode.l10n.t('Paste the value, or press Escape to cancel.') : undefined;
   const options = { title, prompt, password, value, ignoreFocusOut: true, validateInput };
   return vscode.window.showInputBox(options, token);
 }
@@ -99,7 +99,7 @@ async function showQuestion(
 function describeInput(config: ServerConfig, description: string | undefined): string {
   const [receiver = ''] = describeServer(config).split('\n');
   const purpose = vscode.l10n.t(
-    'Kept in the secret store of VS Code, and given to: {0}',
+    'Stored in the secret storage of VS Code and passed to: {0}',
     plainMessage(receiver),
   );
   return description

@@ -13,7 +13,7 @@ import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
   readonly server: string;
-  readonly source: 'user' | 'workspace' | 'sample';
+  readonly source: 'user' | 'profile' | 'workspace' | 'sample';
   /** Connected over HTTP, possibly with a sign-in. */
   readonly isRemote: boolean;
   /** `unasked`: a workspace server without the user's permission. */
@@ -79,8 +79,9 @@ function lookOf(kind: ServerRow['state']['kind']): Look {
 function sourceLabel(source: ServerRow['source']): string {
   return {
     user: t('From your settings.'),
+    profile: t('From mcp.json of your VS Code profile.'),
     workspace: t('From .vscode/mcp.json of this workspace.'),
-    sample: t('Comes with Filechat, for the tour. Servers of your own take its place.'),
+    sample: t('Included with Filechat for the tour. Your own servers replace it.'),
   }[source];
 }
 
@@ -91,8 +92,8 @@ export function serverItem({ server, source, state, isRemote }: ServerRow): Item
     description: plainMessage([label, ...shortDetails(server, state)].join(' · ')),
     tooltip: uniqueLines(`${server}: ${label}`, ...fullDetails(state), sourceLabel(source)),
     icon,
-    // The sample server is not configured anywhere, so it cannot be edited or removed.
-    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}${source === 'sample' ? '.sample' : ''}`,
+    // The sample server is not configured anywhere, so it cannot be edited or removed. Servers of VS Code are removed there.
+    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}${/sample|profile/.test(source) ? `.${source}` : ''}`,
   };
 }
 
@@ -114,9 +115,9 @@ function fullDetails(state: ServerRow['state']): readonly (string | undefined)[]
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
   return [
-    t('It calls itself {0}, version {1}.', title ?? name, version),
-    t('It speaks MCP of {0}.', protocol),
-    instructions === undefined ? undefined : t('It says: {0}', instructions),
+    t('Name: {0}, version: {1}', title ?? name, version),
+    t('MCP protocol version: {0}', protocol),
+    instructions === undefined ? undefined : t('Instructions: {0}', instructions),
   ];
 }
 
@@ -142,18 +143,18 @@ export function childrenOfServer({ server, state, source }: ServerRow): readonly
   };
   switch (state.kind) {
     case 'idle':
-      return [note(t('Not started. Start it to see its tools.'), 'play', 'filechat.startServer')];
+      return [note(t('Not started. Start the server to see its tools.'), 'play', 'filechat.startServer')];
     case 'unasked':
-      return [note(t('Look at it and decide…'), 'eye', 'filechat.startServer')];
+      return [note(t('Review Server…'), 'eye', 'filechat.startServer')];
     case 'starting':
       return [note(t('Starting…'), 'loading~spin')];
     case 'failed': {
       const cause = causeOf(server, state.reason);
       return [
         note(cause.charAt(0).toUpperCase() + cause.slice(1), 'info'),
-        note(t('Start it again'), 'debug-restart', 'filechat.restartServer'),
-        ...(source === 'sample' ? [] : [note(t('Edit its configuration'), 'edit', 'filechat.editServer')]),
-        note(t('Show its log'), 'output', 'filechat.showServerLog'),
+        note(t('Restart Server'), 'debug-restart', 'filechat.restartServer'),
+        ...(source === 'sample' ? [] : [note(t('Edit Configuration'), 'edit', 'filechat.editServer')]),
+        note(t('Show Log'), 'output', 'filechat.showServerLog'),
       ];
     }
     case 'ready': {
@@ -162,7 +163,7 @@ export function childrenOfServer({ server, state, source }: ServerRow): readonly
       if (tools) groups.push('tools');
       if (resources) groups.push('resources', 'templates');
       if (prompts) groups.push('prompts');
-      if (groups.length === 0) return [note(t('It offers nothing.'), 'info')];
+      if (groups.length === 0) return [note(t('The server has no tools, resources or prompts.'), 'info')];
       return groups.map((group) => ({ kind: 'group', server, group }));
     }
   }
@@ -239,9 +240,9 @@ export function offerItem(node: OfferNode): Item {
 
 function toolItem({ tool, title, description, readOnly, destructive, forAppsOnly, icon }: ToolInfo): Item {
   const claims = [
-    readOnly && t('It says that it only reads.'),
-    destructive && t('It says that it may delete or overwrite.'),
-    forAppsOnly && t('It is for apps; models do not see it.'),
+    readOnly && t('Only reads data, according to the server.'),
+    destructive && t('May delete or overwrite data, according to the server.'),
+    forAppsOnly && t('Only apps can call this tool. Models do not see it.'),
   ].filter((claim) => typeof claim === 'string');
   return {
     label: plainMessage(tool),
@@ -273,7 +274,7 @@ function promptItem({ prompt, title, description, arguments: args, icon }: Promp
   return {
     label: plainMessage(prompt),
     ...described(title),
-    tooltip: uniqueLines(prompt, title, description, asked && t('It asks for: {0}', asked)),
+    tooltip: uniqueLines(prompt, title, description, asked && t('Arguments: {0}', asked)),
     icon: iconOf(icon, 'comment'),
     contextValue: 'prompt',
   };

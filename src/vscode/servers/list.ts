@@ -3,9 +3,17 @@ import { fingerprintServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
+import { usesEditorServers } from '../settings.ts';
 import type { ServerInputs } from './inputs.ts';
+import { findProfileFile, watchProfileFile } from './profile.ts';
 import { type Agreement, askAboutServers, describe } from './question.ts';
-import { type ConfiguredServer, readConfiguredServers, watchServerSettings } from './settings.ts';
+import {
+  type ConfiguredServer,
+  type Reading,
+  readConfiguredServers,
+  readProfileServers,
+  watchServerSettings,
+} from './settings.ts';
 
 const REMEMBERED = 'consent.servers';
 
@@ -25,7 +33,7 @@ interface Due {
 export interface ListedServer {
   readonly name: string;
   readonly config: ServerConfig;
-  readonly source: 'user' | 'workspace' | 'sample';
+  readonly source: ConfiguredServer['source'] | 'sample';
   readonly isAllowed: boolean;
   readonly problem?: string;
 }
@@ -35,6 +43,7 @@ interface ServerListOptions {
   readonly log: Log;
   readonly samplePath: string;
   readonly inputs: ServerInputs;
+  readonly globalStorage: vscode.Uri;
 }
 
 /**
@@ -45,7 +54,7 @@ interface ServerListOptions {
 export class ServerList implements vscode.Disposable {
   readonly #options: ServerListOptions;
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #watch = watchServerSettings(() => this.#changed.fire());
+  readonly #watch: vscode.Disposable;
   /** Declined servers stay declined until the window is reloaded. */
   readonly #declined = new Set<string>();
   /** Settings are read at every use, but each problem is logged once. */
@@ -56,6 +65,11 @@ export class ServerList implements vscode.Disposable {
 
   constructor(options: ServerListOptions) {
     this.#options = options;
+    const report = () => this.#changed.fire();
+    this.#watch = vscode.Disposable.from(
+      watchServerSettings(report),
+      watchProfileFile(options.globalStorage, report),
+    );
   }
 
   dispose(): void {
@@ -148,7 +162,7 @@ export class ServerList implements vscode.Disposable {
       return { config, secrets: [] };
     }
     if (server.problem !== undefined) throw new Error(server.problem);
-    return resolveInputs(config, (id) => this.#input(server, id, signal));
+    return resolveInputs(config, (id) => this.#input(server, id, signal), { definitions: server.inputs });
   }
 
   async fingerprint(name: string): Promise<string> {
@@ -220,9 +234,9 @@ export class ServerList implements vscode.Disposable {
     this.#changed.fire();
   }
 
-  /** User settings need no permission, because a workspace cannot write them. It can write an env file inside it. */
+  /** What the user has configured needs no permission, because a workspace cannot write it. It can write an env file inside it. */
   #isAllowed(server: ConfiguredServer): boolean {
-    const isOwn = server.source === 'user' && server.envFile?.folder === undefined;
+    const isOwn = server.source !== 'workspace' && server.envFile?.folder === undefined;
     return isOwn || this.#agreement(server)?.print === fingerprintServer(server.config);
   }
 
@@ -238,12 +252,22 @@ export class ServerList implements vscode.Disposable {
     return typeof found === 'string' ? undefined : found;
   }
 
+  /** The servers of VS Code's profile, as long as they are not used. */
+  async unusedProfileServers(): Promise<readonly ConfiguredServer[]> {
+    return usesEditorServers() ? [] : readProfileServers(this.#reading());
+  }
+
   async #read(): Promise<ReadonlyMap<string, ConfiguredServer>> {
-    const servers = await readConfiguredServers({
+    const servers = await readConfiguredServers(this.#reading());
+    return new Map(servers.map((server) => [server.name, server]));
+  }
+
+  #reading(): Reading {
+    return {
       warn: (problem) => this.#warnOnce(problem),
       mayRead: (server) => this.#mayRead(server),
-    });
-    return new Map(servers.map((server) => [server.name, server]));
+      profileFile: () => findProfileFile(this.#options.globalStorage),
+    };
   }
 
   #warnOnce(problem: string): void {
@@ -264,7 +288,7 @@ export class ServerList implements vscode.Disposable {
 
 /** Names of servers contain no spaces. A user server is allowed per workspace folder that has its env file. */
 function agreementKey({ place, name, source, envFile }: ConfiguredServer): string {
-  return source === 'user' ? `${place} ${envFile?.folder} ${name}` : `${place} ${name}`;
+  return source === 'workspace' ? `${place} ${name}` : `${place} ${envFile?.folder} ${name}`;
 }
 
 function declinedKey(server: ConfiguredServer): string {

@@ -10,7 +10,7 @@ import {
 } from '../../mcp/config/serversFile.ts';
 import { rangeOf } from '../chat/chatFiles.ts';
 import { userServers, writeUserServer, writeUserServers } from '../settings.ts';
-import { USER_PLACE } from './settings.ts';
+import { PROFILE_PLACE, USER_PLACE } from './settings.ts';
 
 /** A server with the definitions of its inputs, which only a file of a workspace can hold. */
 interface AddedServer extends NewServer {
@@ -79,6 +79,7 @@ async function openUserSettings(): Promise<vscode.TextEditor | undefined> {
 }
 
 function fileIn(folder: string): vscode.Uri {
+  if (folder.startsWith(PROFILE_PLACE)) return vscode.Uri.parse(folder.slice(PROFILE_PLACE.length), true);
   return vscode.Uri.joinPath(vscode.Uri.parse(folder, true), '.vscode', 'mcp.json');
 }
 

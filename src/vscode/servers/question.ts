@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
-import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
+import { looksSecret } from '../../mcp/config/secrets.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import { chatName } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ConfiguredServer } from './settings.ts';
@@ -51,9 +52,9 @@ async function isReady(chat: vscode.Uri): Promise<boolean> {
   return (await vscode.window.showInformationMessage(message, REVIEW)) === REVIEW;
 }
 
-/** Masks secrets in user settings; a workspace file contains none of the user's secrets. */
+/** Masks secrets in the user's own configuration; a workspace file contains none of the user's secrets. */
 export function describe({ written, source }: ConfiguredServer): string {
-  return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
+  return source === 'workspace' ? describeServer(written) : describeServer(written, looksSecret);
 }
 
 function questionAbout(asked: readonly AskedServer[]): string {
@@ -66,9 +67,12 @@ function questionAbout(asked: readonly AskedServer[]): string {
 function headlineOf({ server, was }: AskedServer): string {
   const { name, config, source } = server;
   if (was?.print === fingerprintServer(withoutFile(config))) {
-    return vscode.l10n.t('The env file of the MCP server “{0}” sets variables that you have not seen.', name);
+    return vscode.l10n.t(
+      'The env file of the MCP server “{0}” sets variables that you have not reviewed.',
+      name,
+    );
   }
-  if (source === 'user') {
+  if (source !== 'workspace') {
     return was === undefined
       ? vscode.l10n.t('Your MCP server “{0}” takes its variables from a file of this workspace.', name)
       : vscode.l10n.t(
@@ -95,7 +99,7 @@ function detailOf(asked: readonly AskedServer[]): string {
     asked.length === 1 ? describeAsked(each) : `${titleOf(each)}\n\n${describeAsked(each)}`,
   );
   const buttons = vscode.l10n.t(
-    '“Don’t Start” is kept until the window is reloaded. “Cancel” asks again next time.',
+    '“Don’t Start” applies until the window is reloaded. “Cancel” asks again next time.',
   );
   return `${sections.join(`\n\n${RULE}\n\n`)}\n\n${buttons}`;
 }
@@ -105,7 +109,7 @@ const RULE = '─'.repeat(12);
 /** One of several servers. New ones need only their name. */
 function titleOf(asked: AskedServer): string {
   const { name, config, source } = asked.server;
-  if (asked.was !== undefined || source === 'user') return headlineOf(asked);
+  if (asked.was !== undefined || source !== 'workspace') return headlineOf(asked);
   return config.kind === 'stdio'
     ? vscode.l10n.t('Start “{0}”:', name)
     : vscode.l10n.t('Connect to “{0}”:', name);
@@ -120,14 +124,16 @@ function describeAsked({ server, was, isFileRead }: AskedServer): string {
     server.problem,
     path !== undefined && !isFileRead
       ? [
-          vscode.l10n.t('Its env file is outside of this workspace: {0}', path),
-          vscode.l10n.t('It is read if you allow this. Then you are asked again, with what it sets.'),
+          vscode.l10n.t('Its env file is outside this workspace: {0}', path),
+          vscode.l10n.t(
+            'If you allow this, the file is read. You are then asked again with the variables that it sets.',
+          ),
         ].join('\n')
       : undefined,
     server.source === 'workspace'
       ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
       : vscode.l10n.t(
-          'It is configured in your settings. Whoever writes to this workspace decides what is in {0}',
+          'It is configured in your settings. Anyone who can write to this workspace can change the file {0}',
           String(path),
         ),
   ];

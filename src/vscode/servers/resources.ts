@@ -214,7 +214,7 @@ function refuse(uri: vscode.Uri): never {
   throw vscode.FileSystemError.NoPermissions(uri);
 }
 
-const UNTRUSTED = vscode.l10n.t('Resources are read only in a workspace that you trust.');
+const UNTRUSTED = vscode.l10n.t('Resources can be read only in a trusted workspace.');
 
 function notStarted({ server }: ResourceName): string {
   return vscode.l10n.t(

@@ -2,8 +2,8 @@ import { isLoopback } from '../../base/addresses.ts';
 import { type extractSecrets, readEntry } from '../../mcp/config/entries.ts';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf } from '../../mcp/config/inputs.ts';
-import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
-import { MASK } from '../../mcp/connection/stderr.ts';
+import { looksSecret, MASK } from '../../mcp/config/secrets.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
@@ -51,7 +51,7 @@ export function reviewRows(
       action: { kind: 'rename', name } as const,
     })),
     ...(servers.length < 2 ? [] : servers).map(({ name }) => ({
-      label: `$(circle-slash) ${t('Leave Out {0}', name)}`,
+      label: `$(circle-slash) ${t('Exclude {0}', name)}`,
       action: { kind: 'leaveOut', name } as const,
     })),
   ];
@@ -79,7 +79,7 @@ function serverRows(server: ReviewedServer, isOneOfSeveral: boolean): readonly R
   const asked = inputsOf(config).filter((id) => !secrets.has(id));
   const notes = [
     secrets.size > 0 && `$(key) ${t('Stored as secrets: {0}', [...secrets.keys()].map(lastPart).join(', '))}`,
-    asked.length > 0 && `$(question) ${t('Asked for at the start: {0}', asked.map(lastPart).join(', '))}`,
+    asked.length > 0 && `$(question) ${t('Asked for at startup: {0}', asked.map(lastPart).join(', '))}`,
     isUnencrypted(config) &&
       `$(warning) ${t('Not encrypted: others on the network can read what is sent to this server.')}`,
     ignored.length > 0 && `$(info) ${t('Not used: {0}', plainMessage(ignored.join(', ')))}`,
@@ -90,7 +90,7 @@ function serverRows(server: ReviewedServer, isOneOfSeveral: boolean): readonly R
     ...notes.map((label) => ({ label })),
     ...(replaces === undefined
       ? []
-      : [{ label: t('In place of'), isTitle: true }, ...linesOf(replaces, new Map())]),
+      : [{ label: t('Replaces'), isTitle: true }, ...linesOf(replaces, new Map())]),
   ];
 }
 

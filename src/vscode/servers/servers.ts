@@ -14,7 +14,14 @@ import { audited, auditStarts } from '../consent/audited.ts';
 import { editorRequests } from '../consent/serverRequests.ts';
 import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
-import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
+import {
+  clientMetadata,
+  maxParallelCalls,
+  resultLimits,
+  showsApps,
+  timeoutMs,
+  toolSettings,
+} from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
 import { LastArguments } from '../tools/lastArguments.ts';
 import { chatTools, isEnabled } from '../tools/switches.ts';
@@ -65,7 +72,13 @@ export class EditorServers implements vscode.Disposable {
     const { globalState, workspaceState, globalStorageUri, secrets, extensionUri } = context;
     const samplePath = vscode.Uri.joinPath(extensionUri, 'dist', 'sample-server.js').fsPath;
     this.inputs = new ServerInputs(secrets);
-    this.list = new ServerList({ memory: globalState, log, samplePath, inputs: this.inputs });
+    this.list = new ServerList({
+      memory: globalState,
+      log,
+      samplePath,
+      inputs: this.inputs,
+      globalStorage: globalStorageUri,
+    });
     this.audit = new AuditLog({ folder: globalStorageUri });
     this.lastArguments = new LastArguments(workspaceState, (server) => this.list.fingerprint(server));
     this.#signIn = new SignInBrowser(context.extension.id);
@@ -173,6 +186,7 @@ export class EditorServers implements vscode.Disposable {
       log,
       logFor: (server) => this.logs.logFor(server),
       timeoutMs,
+      maxParallelCalls,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
       requests: editorRequests(this.audit, { modelFor, serverFingerprint, always: this.#always }),
       apps: () => (showsApps() ? this.#sink : undefined),

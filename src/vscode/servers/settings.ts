@@ -6,9 +6,10 @@ import { isInside } from '../../assets/confined.ts';
 import { messageOf } from '../../base/errors.ts';
 import { withEnvFile } from '../../mcp/config/envFile.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
+import { withServerNames } from '../../mcp/config/profile.ts';
 import { readServers, readServersFile } from '../../mcp/config/servers.ts';
-import type { ServerConfig } from '../../mcp/config/types.ts';
-import { userServers } from '../settings.ts';
+import { type ServerConfig, startedIn } from '../../mcp/config/types.ts';
+import { userServers, usesEditorServers } from '../settings.ts';
 
 export interface ConfiguredServer {
   readonly name: string;
@@ -16,8 +17,8 @@ export interface ConfiguredServer {
   readonly config: ServerConfig;
   /** As it is written, to show to the user. */
   readonly written: ServerConfig;
-  readonly source: 'user' | 'workspace';
-  /** `USER_PLACE`, or the URI of the workspace folder. */
+  readonly source: 'user' | 'profile' | 'workspace';
+  /** `USER_PLACE`, `PROFILE_PLACE` and the URI of a file, or the URI of the workspace folder. */
   readonly place: string;
   readonly inputs: ReadonlyMap<string, InputDefinition>;
   readonly envFile?: EnvFile;
@@ -30,13 +31,15 @@ interface EnvFile {
   readonly folder?: string | undefined;
 }
 
-interface Reading {
+export interface Reading {
   readonly warn: (problem: string) => void;
   /** Whether the user allowed a workspace server to read its env file outside of the workspace. */
   readonly mayRead: (server: ConfiguredServer) => boolean;
+  readonly profileFile: () => Promise<vscode.Uri>;
 }
 
 export const USER_PLACE = 'user';
+export const PROFILE_PLACE = 'profile:';
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
 /**
@@ -45,8 +48,25 @@ const MAX_ENV_FILE_BYTES = 1024 * 1024;
  */
 export async function readConfiguredServers(reading: Reading): Promise<readonly ConfiguredServer[]> {
   const folders = vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? []) : [];
-  const lists = [...folders.map((each) => readFolder(each, reading)), readUserServers(folders[0], reading)];
+  const lists = [
+    ...folders.map((each) => readFolder(each, reading)),
+    usesEditorServers() ? readProfileServers(reading) : [],
+    readUserServers(folders[0], reading),
+  ];
   return (await Promise.all(lists)).flat();
+}
+
+/** The servers of VS Code's profile, whether they are used or not. */
+export async function readProfileServers(reading: Reading): Promise<readonly ConfiguredServer[]> {
+  const file = await reading.profileFile();
+  const text = await readIfThere(file, reading.warn);
+  if (text === undefined) return [];
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  const context = { workspaceFolder: folder?.uri.fsPath, env: process.env };
+  const { servers, written, inputs, problems } = readServersFile(withServerNames(text), context);
+  for (const problem of problems) reading.warn(`${file.fsPath}: ${problem}`);
+  const place = { source: 'profile', place: `${PROFILE_PLACE}${file}`, inputs } as const;
+  return readOwn({ place, servers, written }, reading);
 }
 
 async function readUserServers(
@@ -57,6 +77,17 @@ async function readUserServers(
   const { servers, written, problems } = readServers(userServers(), context);
   problems.forEach(reading.warn);
   const place = { source: 'user', place: USER_PLACE, inputs: new Map<string, InputDefinition>() } as const;
+  return readOwn({ place, servers, written }, reading);
+}
+
+interface OwnServers extends Pick<ReturnType<typeof readServers>, 'servers' | 'written'> {
+  readonly place: Pick<ConfiguredServer, 'source' | 'place' | 'inputs'>;
+}
+
+function readOwn(
+  { place, servers, written }: OwnServers,
+  reading: Reading,
+): Promise<readonly ConfiguredServer[]> {
   return Promise.all(
     [...servers].map(([name, config]) => {
       const server = { ...place, name, config, written: written.get(name) ?? config };
@@ -117,7 +148,7 @@ async function readEnvFile(
     return { ...located, config: read, written: { ...written, ...(fileVariables && { fileVariables }) } };
   } catch (error) {
     const problem = messageOf(error);
-    warn(`MCP server "${server.name}" cannot be started. ${problem}`);
+    warn(`MCP server “${server.name}” cannot be started. ${problem}`);
     return { ...located, problem };
   }
 }
@@ -136,7 +167,7 @@ async function locate(path: string, source: ConfiguredServer['source']): Promise
   if (real === path && named !== undefined) return { path, folder: named.uri.toString() };
   const roots = await Promise.all(folders.map(({ uri }) => realpath(uri.fsPath).catch(() => uri.fsPath)));
   const actual = folders.find((_folder, index) => isInside(roots[index] ?? '', real));
-  const folder = source === 'user' ? (named ?? actual) : actual;
+  const folder = source === 'workspace' ? actual : (named ?? actual);
   return { path: real, folder: folder?.uri.toString() };
 }
 
@@ -161,9 +192,4 @@ async function readIfThere(file: vscode.Uri, warn: Reading['warn']): Promise<str
 
 function isMissing(error: unknown): boolean {
   return error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
-}
-
-/** Like VS Code's own MCP client, starts programs of a workspace in its folder. */
-function startedIn(cwd: string, config: ServerConfig): ServerConfig {
-  return config.kind === 'stdio' && config.cwd === undefined ? { ...config, cwd } : config;
 }

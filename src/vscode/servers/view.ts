@@ -228,7 +228,7 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
     const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
     item.checkboxState = {
       state: isEnabled(node) ? Checked : Unchecked,
-      tooltip: vscode.l10n.t('Whether chats may use this tool'),
+      tooltip: vscode.l10n.t('Whether chats can use this tool'),
     };
   }
   return item;

@@ -31,7 +31,7 @@ export async function choosePrompt(
     const picked = await pickPrompt(host, await among(), prompt);
     return picked && askPromptArguments(host, picked, given);
   }
-  const message = vscode.l10n.t('Asking {0} for its prompts', server);
+  const message = vscode.l10n.t('Loading prompts from {0}', server);
   const list = await withNotice(message, (signal) => host.listPrompts(server, signal));
   if (!list) return undefined;
   const info = list.prompts.find((each) => each.prompt === prompt);
@@ -54,7 +54,7 @@ function pickPrompt(
 ): Promise<PromptInfo | undefined> {
   const texts = {
     title: vscode.l10n.t('Filechat: Insert Prompt'),
-    waiting: vscode.l10n.t('Asking the servers for their prompts…'),
+    waiting: vscode.l10n.t('Loading prompts…'),
     question: vscode.l10n.t('Which prompt?'),
     nothing: vscode.l10n.t('No server has prompts.'),
   };
@@ -90,7 +90,7 @@ async function askPromptArguments(
 
 const RESOURCE_TEXTS = {
   title: vscode.l10n.t('Filechat: Read Resource'),
-  waiting: vscode.l10n.t('Asking the servers for their resources…'),
+  waiting: vscode.l10n.t('Loading resources…'),
   question: vscode.l10n.t('Which resource?'),
   nothing: vscode.l10n.t('No server has resources.'),
 };
@@ -111,12 +111,12 @@ export async function chooseResource(
   const server = readString(fields, 'server');
   const template = readString(fields, 'template');
   if (server === undefined || template === undefined) return pickResource(host, await among(), uri);
-  const message = vscode.l10n.t('Asking {0} for its resources', server);
+  const message = vscode.l10n.t('Loading resources from {0}', server);
   const list = await withNotice(message, (signal) => host.listResources(server, signal));
   if (!list) return undefined;
   const found = list.templates.find(({ uriTemplate }) => uriTemplate === template);
   if (!found && !allowsUnlisted) {
-    throw new Error(vscode.l10n.t('It has no template {0} any more.', template));
+    throw new Error(vscode.l10n.t('The server no longer has the template {0}.', template));
   }
   return fillTemplate(host, found ?? { server, uriTemplate: template, name: template });
 }
@@ -127,7 +127,7 @@ async function pickResource(
   uri: string | undefined,
 ): Promise<ResourceName | undefined> {
   if (uri !== undefined) {
-    const placeHolder = vscode.l10n.t('Of which server?');
+    const placeHolder = vscode.l10n.t('Which server?');
     const { title } = RESOURCE_TEXTS;
     const server =
       servers.length > 1

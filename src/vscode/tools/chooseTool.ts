@@ -25,7 +25,7 @@ export async function chooseTool(fields: Fields, choice: ToolChoice): Promise<To
   const tool = readString(fields, 'tool');
   const given = readObject(fields, 'arguments') ?? {};
   if (server === undefined || tool === undefined) return pickAndAsk(choice, given);
-  const message = vscode.l10n.t('Asking {0} for its tools', server);
+  const message = vscode.l10n.t('Loading tools from {0}', server);
   const list = await withNotice(message, (signal) => choice.host.listTools(server, signal));
   if (!list) return undefined;
   const info = list.tools.find((each) => each.tool === tool && !each.forAppsOnly);
@@ -120,7 +120,7 @@ function describeArguments(tool: ToolInfo, args: Answers): string {
 function pickTool(host: ToolHost, servers: readonly string[]): Promise<ToolInfo | undefined> {
   const texts = {
     title: vscode.l10n.t('Filechat: Call Tool'),
-    waiting: vscode.l10n.t('Asking the servers for their tools…'),
+    waiting: vscode.l10n.t('Loading tools…'),
     question: vscode.l10n.t('Which tool?'),
     nothing: vscode.l10n.t('There are no tools. Add a server with Filechat: Add Server.'),
   };

@@ -38,6 +38,11 @@ export function hasEditorTools(): boolean {
   return enabledTools(editorTools()).length > 0;
 }
 
+/** Adds VS Code to the servers whose tools models get. */
+export function withEditorServer(servers: readonly string[]): readonly string[] {
+  return hasEditorTools() ? [...new Set([...servers, EDITOR_SERVER])] : servers;
+}
+
 function enabledTools(patterns: readonly string[]): readonly ToolInfo[] {
   const settings = { tools: patterns.map((pattern) => `${EDITOR_SERVER}.${pattern}`) };
   return vscode.lm.tools

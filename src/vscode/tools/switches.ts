@@ -8,7 +8,7 @@ import { disabledTools } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withEditorTools } from './editorTools.ts';
 
-const CHANGE = vscode.l10n.t('Open the Setting');
+const CHANGE = vscode.l10n.t('Open Setting');
 
 /** The tools that chats may call: those of MCP servers, Filechat's own and VS Code's, unless switched off. */
 export function chatTools(servers: ToolHost & ResourceHost, builtIns: BuiltInOptions): ToolHost {
@@ -37,7 +37,7 @@ async function showPattern(tool: ToolName, pattern: string): Promise<void> {
   const answer = await vscode.window.showWarningMessage(
     plainMessage(
       vscode.l10n.t(
-        '{0} stays switched off because of “{1}” in the setting filechat.disabledTools.',
+        '{0} is still turned off by “{1}” in the setting filechat.disabledTools.',
         renderToolName(tool),
         pattern,
       ),

@@ -6,7 +6,7 @@ import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { type ArgumentQuestion, type CheckedAnswer, checkAnswer } from '../../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
-import type { PathStep } from '../../mcp/schema/schema.ts';
+import type { PathStep } from '../../mcp/schema/walk.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import type { InputAction } from '../ui/askInput.ts';

@@ -66,6 +66,13 @@ const BUTTONS: Readonly<Record<FailureAction, CreateButton>> = {
     command: 'workbench.action.openSettings',
     arguments: ['filechat.models'],
   }),
+  restartServer: ({ server }) => ({
+    action: 'restartServer',
+    icon: 'debug-restart',
+    title: vscode.l10n.t('Restart Server'),
+    command: 'filechat.restartServer',
+    arguments: [{ server }],
+  }),
   showServerLog: ({ server }) => ({
     action: 'showServerLog',
     icon: 'output',

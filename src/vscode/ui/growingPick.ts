@@ -96,7 +96,7 @@ export function serverRows<T>(
   server: string,
   rows: readonly Row<T>[],
   failure: string | undefined,
-  label = `$(warning) ${vscode.l10n.t('This list is not whole')}`,
+  label = `$(warning) ${vscode.l10n.t('This list is incomplete')}`,
 ): readonly Row<T>[] {
   return titledRows(
     server,

@@ -5,7 +5,7 @@ import { plainMessage } from './plainMessage.ts';
 
 export const CANCELLED: RunOutcome = {
   ok: false,
-  error: vscode.l10n.t('Nothing was chosen.'),
+  error: vscode.l10n.t('Nothing was selected.'),
   cancelled: true,
   assets: [],
 };
@@ -14,7 +14,7 @@ export const UNTRUSTED = vscode.l10n.t(
   'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.',
 );
 export const RUNNING = vscode.l10n.t('This chat is running already. Stop it first, or wait.');
-export const CHANGED = vscode.l10n.t('The chat has changed meanwhile. Nothing was removed; try again.');
+export const CHANGED = vscode.l10n.t('The chat was changed in the meantime. Nothing was removed; try again.');
 
 export const NOTHING_PENDING = vscode.l10n.t('No pending tool calls in this chat.');
 

@@ -1,3 +1,4 @@
+import { foldLines } from '../../base/lines.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { t } from './words.ts';
 
@@ -14,6 +15,19 @@ export function plainMessage(text: string, maxChars = MAX_MESSAGE_CHARS): string
 
 export function truncate(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
+}
+
+const MAX_QUOTED_LINES = 20;
+const MARGIN = '│ ';
+
+/**
+ * Untrusted text for a dialog or details: a line in the margin tells it from ours, and it is never long enough to push
+ * ours out of sight.
+ */
+export function quoteLines(text: string, maxChars: number): string {
+  const { lines, more } = foldLines(truncate(showInvisible(text), maxChars), MAX_QUOTED_LINES);
+  const rest = more > 0 ? [t('… and {0} more lines', more)] : [];
+  return [...lines, ...rest].map((line) => `${MARGIN}${line}`).join('\n');
 }
 
 /** A Markdown link that runs a command. Escapes parentheses, which `encodeURIComponent` does not. */

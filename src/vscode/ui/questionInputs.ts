@@ -37,7 +37,7 @@ function choiceInput(question: ArgumentQuestion, text: string): Input {
   return Object.assign(pick, { accepted, draft: () => accepted() ?? text });
 }
 
-export const LEAVE_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
+export const LEAVE_OUT = `$(circle-slash) ${vscode.l10n.t('Omit')}`;
 
 function choicesInput(question: ChoicesQuestion, text: string): Input {
   const pick = vscode.window.createQuickPick<Choice>();
@@ -75,7 +75,7 @@ function textInput(question: ArgumentQuestion, text: string, { check, checkDeep 
   const { fill, draft } = wholeText(box, text);
   box.prompt = describeQuestion(question);
   if (question.kind === 'json') box.placeholder = question.example;
-  else if (!question.required) box.placeholder = vscode.l10n.t('Leave empty to leave it out');
+  else if (!question.required) box.placeholder = vscode.l10n.t('Leave empty to omit');
   let isExample = isTemplate(question, text);
   if (isExample) box.valueSelection = firstWord(text);
   const report = (message: string | undefined) => {

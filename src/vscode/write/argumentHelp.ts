@@ -4,7 +4,7 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/help.ts';
-import { printJson } from '../../mcp/schema/schema.ts';
+import { printJson } from '../../mcp/schema/walk.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';

@@ -42,7 +42,7 @@ function toItem(found: ArgumentItem, { document, place }: ArgumentsRequest): vsc
 function wholeItem(help: ArgumentHelp, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const at = document.positionAt(place.start + place.offset);
   return createItem('{…}', vscode.CompletionItemKind.Struct, {
-    detail: vscode.l10n.t('All arguments that the tool needs'),
+    detail: vscode.l10n.t('All required arguments'),
     insertText: new vscode.SnippetString(argumentsSnippet(help.schema)),
     range: new vscode.Range(at, at),
   });
@@ -65,7 +65,7 @@ async function assetItems(
     .reverse()
     .map((name, at) =>
       createItem(`asset:${name}`, vscode.CompletionItemKind.File, {
-        detail: vscode.l10n.t('Becomes what the tool asks for'),
+        detail: vscode.l10n.t('Passed in the format that the tool expects'),
         insertText: `asset:${name}`,
         filterText: `asset:${name}`,
         // Names contain the time, so the newest come first.
@@ -77,7 +77,7 @@ async function assetItems(
 
 function expectsFile(help: ArgumentHelp | undefined, text: string, offset: number): boolean {
   const found = help?.at(text, offset);
-  if (!help || !found) return false;
+  if (!found) return false;
   const name = String(found.steps.findLast((step) => typeof step === 'string') ?? '');
-  return inferForm({ name, schema: found.keywords, root: help.schema }, 'asset')?.explicit === true;
+  return inferForm({ name, schema: found.keywords, walk: found.walk }, 'asset')?.explicit === true;
 }

@@ -80,21 +80,21 @@ const ITEMS: { readonly [K in Kind]: (request: RequestAt<K>) => Items | Promise<
 const { t } = vscode.l10n;
 
 const SLASH_COMMANDS: readonly (readonly [word: string, command: string, about: string])[] = [
-  ['run', 'run', t('Run what the chat asks for next')],
-  ['stop', 'stop', t('Stop what runs')],
-  ['resume', 'resume', t('Go on with a reply that was cut')],
-  ['regenerate', 'regenerate', t('Ask for the last reply again')],
+  ['run', 'run', t('Run the next step of the chat')],
+  ['stop', 'stop', t('Stop the run')],
+  ['resume', 'resume', t('Resume an interrupted reply')],
+  ['regenerate', 'regenerate', t('Regenerate the last reply')],
   ['model', 'selectModel', t('Choose the model of this chat')],
   ['attach', 'attachFile', t('Attach files')],
   ['tool', 'callTool', t('Call a tool')],
-  ['prompt', 'insertPrompt', t('Insert a prompt of a server')],
-  ['resource', 'readResource', t('Read a resource of a server')],
+  ['prompt', 'insertPrompt', t('Insert a prompt from a server')],
+  ['resource', 'readResource', t('Read a resource from a server')],
   ['server', 'startServer', t('Start a server')],
   ['assets', 'showAssets', t('Show the files of this chat')],
   ['sent', 'showBreakdown', t('Show what will be sent')],
-  ['fork', 'fork', t('Go on from here in a new chat')],
-  ['compact', 'compact', t('Put a summary in the place of older turns')],
-  ['new', 'newChat', t('Begin a new chat')],
+  ['fork', 'fork', t('Continue from here in a new chat')],
+  ['compact', 'compact', t('Replace older turns with a summary')],
+  ['new', 'newChat', t('Create a new chat')],
   ['search', 'searchChats', t('Search all chats')],
 ];
 
@@ -120,9 +120,9 @@ function commandItems({ document, range }: RequestAt<'command'>): vscode.Complet
 }
 
 const ROLES: readonly (readonly [Role, string])[] = [
-  ['user', t('What you say')],
-  ['assistant', t('What the model says; Enter asks it')],
-  ['system', t('What the model is told in advance')],
+  ['user', t('Your message')],
+  ['assistant', t('Reply of the model. Enter requests it.')],
+  ['system', t('Instructions for the model')],
 ];
 
 /** Markers of turns. The assistant's has no line break, because typing that one starts the run. */

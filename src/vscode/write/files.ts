@@ -55,7 +55,7 @@ function symbolItem(
   const fragment = last > first ? `#L${first}-L${last}` : `#L${first}`;
   return createItem(label, kindOf(symbol.kind), {
     insertText: linkToFile(document.uri, uri, { label: symbol.name, fragment }),
-    detail: vscode.l10n.t('Attach the whole file of this symbol'),
+    detail: vscode.l10n.t('Attach the file that contains this symbol'),
     filterText: `#${symbol.name}`,
     sortText: `2${sortKey(at)}`,
     range,

@@ -84,7 +84,7 @@ function resourceItems(lists: readonly ResourceList[], request: Mention): vscode
 }
 
 function agentItem(name: string, request: Mention): vscode.CompletionItem {
-  const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
+  const label = { label: plainMessage(name), description: vscode.l10n.t('Use as the agent of this chat') };
   const additionalTextEdits = [setting('agent', name, request)];
   const item = createItem(label, vscode.CompletionItemKind.User, { additionalTextEdits });
   return finish(item, '2', name, request);
@@ -96,7 +96,7 @@ function serverItems({ server, state }: ServerRow, request: Mention): vscode.Com
   const items: vscode.CompletionItem[] = [];
   if (!named?.includes(server)) {
     const description = named
-      ? vscode.l10n.t('Add it to the servers of this chat')
+      ? vscode.l10n.t('Add to the servers of this chat')
       : vscode.l10n.t('Limit this chat to this server');
     const label = { label: plainMessage(server), description };
     const additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
-import { wellKnownModels } from '../../model/config/prices.ts';
+import { wellKnownModels } from '../../model/config/facts.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -10,36 +10,38 @@ import { createItem, type ItemDeps, type RequestAt, sortKey } from './request.ts
 const { t } = vscode.l10n;
 
 const ABOUT: Readonly<Record<SettingKey, string>> = {
-  model: t('Who answers: a name from the setting filechat.models, or provider/model.'),
+  model: t('The model: a name from the setting filechat.models, or provider/model.'),
   agent: t('The agent: a file .filechat/NAME.md with settings and instructions.'),
-  system: t('What the model is told in advance.'),
-  title: t('What the chat is called in lists.'),
-  servers: t('Which servers this chat may use; without it, all of them.'),
-  tools: t('Which tools this chat may use, as patterns such as "charts.*".'),
-  maxSteps: t('After how many steps in a row you are asked whether to go on.'),
-  maxTokens: t('How long a reply may be, in tokens.'),
-  temperature: t('How freely the model answers, from 0 to 2.'),
-  approve: t('Which calls you are asked about. It can be stricter than your setting, never looser.'),
-  reasoning: t('How much the model thinks before it answers.'),
+  system: t('Instructions for the model (system prompt).'),
+  title: t('The name of the chat in lists.'),
+  servers: t('The servers that this chat can use. The default is all servers.'),
+  tools: t('The tools that this chat can use, as patterns such as "charts.*".'),
+  maxSteps: t('The number of replies in a row after which a run asks whether to continue.'),
+  maxTokens: t('The maximum length of a reply in tokens.'),
+  temperature: t('The sampling temperature, from 0 to 2.'),
+  approve: t(
+    'Whether tool calls need your permission. This can be stricter than your setting, but not less strict.',
+  ),
+  reasoning: t('How much the model reasons before it replies.'),
 };
 
 /** A few words; settings with few values list them instead. */
 const BRIEF: Readonly<Partial<Record<SettingKey, string>>> = {
-  model: t('who answers'),
+  model: t('model for the replies'),
   agent: t('a file .filechat/NAME.md'),
-  system: t('what the model is told'),
-  title: t('what the chat is called'),
+  system: t('instructions for the model'),
+  title: t('name of the chat'),
   servers: t('list of servers that may be used'),
   tools: t('list of tools that may be used'),
-  maxSteps: t('steps before you are asked'),
-  maxTokens: t('tokens of a reply'),
+  maxSteps: t('steps before a run asks to continue'),
+  maxTokens: t('tokens per reply'),
   temperature: t('number from 0 to 2'),
 };
 
 const ABOUT_APPROVAL: Readonly<Record<string, string>> = {
-  ask: t('You are asked before each call'),
-  'auto-readonly': t('Tools that only read are not asked about'),
-  auto: t('No call is asked about, if your setting allows that'),
+  ask: t('Ask before each call'),
+  'auto-readonly': t('Run read-only tools without asking'),
+  auto: t('Run all calls without asking, if your setting allows it'),
 };
 
 /** Keys whose values cannot be completed. */
@@ -112,13 +114,13 @@ async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<
   }
 }
 
-function modelValues(models: ItemDeps['models']): readonly SettingValue[] {
+async function modelValues(models: ItemDeps['models']): Promise<readonly SettingValue[]> {
   const configured = models.configured();
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
   }));
-  const others = wellKnownModels().filter((name) => !configured.has(name));
+  const others = (await wellKnownModels()).filter((name) => !configured.has(name));
   const tour = { value: 'tour', about: t('Needs no key: shows what a chat can do') };
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }

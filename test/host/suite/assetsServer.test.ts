@@ -77,7 +77,10 @@ suite('the assets server', () => {
   });
 
   test('has no configuration for an unknown client, or for a folder that is not on a disk', async () => {
-    await assert.rejects(copy({ client: 'none' }), /“none” is no client: claude-desktop, /);
+    await assert.rejects(
+      copy({ client: 'none' }),
+      /“none” is not a supported client\. Clients: claude-desktop, /,
+    );
     await assert.rejects(
       copy({ folders: [vscode.Uri.parse('memfs:/x')] }),
       /memfs:\/x is not a folder on a disk/,

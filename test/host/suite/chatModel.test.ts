@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
+import { isObject } from '../../../src/base/json.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
-import { TestModel } from './kit/testModel.ts';
+import { type Asked, TestModel } from './kit/testModel.ts';
 import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
 const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 const words = (text: string) => new vscode.LanguageModelTextPart(text);
+
+function countImages({ messages }: Asked): number {
+  const parts = messages.flatMap(({ content }): readonly unknown[] => content);
+  return parts
+    .flatMap((part) => (part instanceof vscode.LanguageModelToolResultPart ? part.content : [part]))
+    .filter((part) => isObject(part) && part['mimeType'] === 'image/jpeg').length;
+}
 
 suite('a chat with a model of VS Code', () => {
   let model: TestModel;
@@ -37,15 +45,39 @@ suite('a chat with a model of VS Code', () => {
       /I draw it\.\n\n```tool_call mine\.photo c1\n\{\}\n```\n\n# %% tool mine\.photo c1\n!\[/,
     );
     assert.match(text, /# %% assistant\nA fine photo\.\n\n# %% user\n$/);
-    const parts = model.asked[1]?.messages.flatMap((message) => message.content) ?? [];
-    const results = parts.flatMap((part) =>
-      part instanceof vscode.LanguageModelToolResultPart ? part.content : [part],
-    );
-    const images = results.filter(
-      (part) =>
-        typeof part === 'object' && part !== null && 'mimeType' in part && part.mimeType === 'image/jpeg',
-    );
-    assert.equal(images.length, 1);
+    assert.deepEqual(model.asked.map(countImages), [0, 1]);
+  });
+
+  test('a model that refuses images gets none, until the user forgets it', async () => {
+    const forget = () =>
+      vscode.commands.executeCommand('filechat.forgetModelLimits', { model: 'vscode/echo-1' });
+    model.reply = async (parts) => {
+      const last = model.asked.at(-1);
+      if (last && countImages(last) > 0) throw new Error('This model does not support image input.');
+      if (model.asked.length > 1) parts.report(words('I cannot see it.'));
+      else parts.report(new vscode.LanguageModelToolCallPart('x1', 'mine__photo', {}));
+    };
+    model.asked.length = 0;
+    const document = await openChat('textOnly.chat.md', '# %% user\nDraw!\n');
+    const runAndCount = async () => {
+      const before = model.asked.length;
+      const { ok, error } = await run(document.uri);
+      assert.deepEqual([error, ok], [undefined, true]);
+      return model.asked.slice(before).map(countImages);
+    };
+    const ask = async () => {
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, 'Sure?\n');
+      await vscode.workspace.applyEdit(edit);
+    };
+    assert.deepEqual(await runAndCount(), [0, 1, 0]);
+    assert.deepEqual(roles(document.getText()), ['user', 'assistant', 'tool', 'assistant', 'user']);
+    await ask();
+    assert.deepEqual(await runAndCount(), [0]);
+    await forget();
+    await ask();
+    assert.deepEqual(await runAndCount(), [1, 0]);
+    await forget();
   });
 
   test('one undo removes the whole reply, and redo restores it', async () => {

@@ -50,7 +50,7 @@ suite('new chats', () => {
     assert.equal(name, 'mixed-2.chat.md');
     await assert.rejects(
       async () => vscode.commands.executeCommand('filechat.openSample', { name: 'none' }),
-      /There is no sample “none”: tour,/,
+      /There is no sample “none”. Samples: tour,/,
     );
   });
 });

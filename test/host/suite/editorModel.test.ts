@@ -186,7 +186,7 @@ suite('a language model of VS Code', () => {
     [
       'no consent',
       () => vscode.LanguageModelError.NoPermissions('no'),
-      /^Filechat may not use VS Code’s model vscode\/echo-1\. Run the chat again and choose Allow/,
+      /^Filechat is not allowed to use VS Code’s model vscode\/echo-1\. Run the chat again and choose Allow/,
     ],
     [
       'a quota',
@@ -196,7 +196,7 @@ suite('a language model of VS Code', () => {
     [
       'a model that is gone',
       () => vscode.LanguageModelError.NotFound('gone'),
-      /^VS Code has no model vscode\/echo-1 any more\. Choose another/,
+      /^VS Code no longer offers the model vscode\/echo-1\. Choose another/,
     ],
     [
       'anything else',

@@ -6,7 +6,9 @@ import type { NewAsset } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
+import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { PNG } from '../../kit/png.ts';
+import { HI, LiveModel, run, setSetting } from './kit/liveModel.ts';
 import { openChat, useSampleServer } from './kit/workspace.ts';
 
 /** The bridge extension declares this tool. */
@@ -113,6 +115,29 @@ suite('VS Code’s own tools', () => {
 
   test('a tool’s error is reported in its own words', async () => {
     await assert.rejects(host.callTool(draw({ words: 'fail' }), options()), /no paper/);
+  });
+
+  test('enabled tools reach the model, unless the chat names other servers', async () => {
+    const model = new LiveModel();
+    model.answer = (asked) => sendAll(asked, words('Done.'), end());
+    const offered = async (name: string, text: string) => {
+      const { uri } = await openChat(name, text);
+      assert.equal((await run(uri)).ok, true);
+      const tools: readonly { function: { name: string } }[] = JSON.parse(model.last.body).tools ?? [];
+      return tools.map((each) => each.function.name).filter((each) => each.startsWith('vscode'));
+    };
+    await setSetting('mcpServers', {});
+    await model.start();
+    try {
+      await setSetting('editorTools', ['filechat_test_*']);
+      assert.deepEqual(await offered('editorTools1.chat.md', HI), [`vscode__${NAME}`]);
+      assert.deepEqual(await offered('editorTools2.chat.md', `---\nservers: []\n---\n${HI}`), []);
+      await setSetting('editorTools', ['something_else']);
+      assert.deepEqual(await offered('editorTools3.chat.md', HI), []);
+    } finally {
+      await setSetting('editorTools', undefined);
+      await model.dispose();
+    }
   });
 
   test('an enabled tool is called from a chat like any other', async () => {

@@ -192,7 +192,7 @@ suite('faults while a reply streams, in the editor', () => {
     const before = model.asked.length;
     try {
       const outcome = await run(document.uri);
-      assert.match(outcome.error ?? '', /running in another place: the command line \(process \d+/);
+      assert.match(outcome.error ?? '', /running in another process: the command line \(process \d+/);
     } finally {
       await lock.release();
     }

@@ -68,8 +68,8 @@ suite('lenses of a chat', () => {
     await vscode.workspace.applyEdit(change);
     assert.deepEqual(shown(), [
       '0 $(repo-forked) Fork',
-      '3 $(play) Run 2 tool calls',
-      '3 $(edit) Edit arguments',
+      '3 $(play) Run 2 Tool Calls',
+      '3 $(edit) Edit Arguments',
       '3 $(refresh) Regenerate',
       '3 $(repo-forked) Fork',
       '3 $(hubot) held',

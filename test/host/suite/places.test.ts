@@ -80,7 +80,7 @@ suite('a chat in a virtual file system', () => {
     assert.deepEqual(outcome.assets, []);
     assert.match(
       document.getText(),
-      /> ⚠ Could not save image 1 to cmdassets\/: the folder may not be written to\./,
+      /> ⚠ Could not save image 1 to cmdassets\/: permission to write to the folder was denied\./,
     );
     assert.equal(inFolder('locked').length, 1);
     const retry = () => vscode.commands.executeCommand<RunOutcome>('filechat.retry', { uri: document.uri });
@@ -329,6 +329,6 @@ suite('cleaning up assets', () => {
   test('says so if the folder does not exist', async () => {
     const outcome = await clean({ folder: inWorkspace('nowhere') });
     assert.equal(outcome.ok, false);
-    assert.match(outcome.error ?? '', /^No asset was touched\. /);
+    assert.match(outcome.error ?? '', /^No assets were removed\. /);
   });
 });

@@ -1,7 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
@@ -14,6 +22,7 @@ import { ServerList } from '../../../src/vscode/servers/list.ts';
 import { removeServer, writeServer } from '../../../src/vscode/servers/places.ts';
 import { writeUserServer } from '../../../src/vscode/settings.ts';
 import { LastArguments } from '../../../src/vscode/tools/lastArguments.ts';
+import { until } from '../../kit/until.ts';
 import { MemorySecrets, MemoryState } from './kit/stores.ts';
 import { inWorkspace } from './kit/workspace.ts';
 
@@ -30,12 +39,12 @@ interface Listing {
   [Symbol.dispose](): void;
 }
 
-function openList(secrets = new MemorySecrets()): Listing {
+function openList(secrets = new MemorySecrets(), globalStorage = inWorkspace('none')): Listing {
   const memory = new MemoryState();
   const inputs = new ServerInputs(secrets);
   const logged: string[] = [];
   const log = { info: () => {}, warn: (message: string) => logged.push(message), error: () => {} };
-  const list = new ServerList({ memory, log, samplePath: '/sample.js', inputs });
+  const list = new ServerList({ memory, log, samplePath: '/sample.js', inputs, globalStorage });
   const get = async (name: string) => {
     const found = (await list.all()).find((server) => server.name === name);
     assert.ok(found, `${name} is not listed`);
@@ -132,6 +141,63 @@ suite('configuration of servers', () => {
     writeServers({ theirs: { command: 'z' } });
     await changedFile;
     assert.deepEqual((await list.all()).map(({ name }) => name).sort(), ['mine', 'theirs']);
+  });
+
+  test('servers of VS Code’s profile are used as they are, once the user has agreed', async () => {
+    const user = join(elsewhere, 'User');
+    const profile = join(user, 'profiles', 'p1');
+    mkdirSync(profile, { recursive: true });
+    mkdirSync(join(user, 'globalStorage'));
+    const write = (folder: string, servers: object) =>
+      writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ servers }));
+    const use = (value?: boolean) =>
+      settings().update('editorServers', value, vscode.ConfigurationTarget.Global);
+    write(user, { 'a.b': { command: 'x' }, mine: { command: 'theirs' } });
+    await writeOwn({ mine: { command: 'own' } });
+    writeServers({ 'a-b': { command: 'evil' } });
+    using opened = openList(undefined, vscode.Uri.file(join(user, 'globalStorage', 'filechat')));
+    const { list } = opened;
+    const commands = async () =>
+      (await list.all()).map(({ name, source, isAllowed, config }) =>
+        [name, source, isAllowed, config.kind === 'stdio' && config.command].join(' '),
+      );
+    const changed = () => new Promise<void>((resolve) => list.onDidChange(() => resolve()));
+    try {
+      assert.deepEqual(await commands(), ['a-b workspace false evil', 'mine user true own']);
+      assert.deepEqual(
+        (await list.unusedProfileServers()).map(({ name }) => name),
+        ['a-b', 'mine'],
+      );
+      const agreed = changed();
+      await use(true);
+      await agreed;
+      assert.deepEqual(await commands(), ['a-b profile true x', 'mine user true own']);
+      assert.deepEqual(await list.unusedProfileServers(), []);
+
+      let isFollowed = false;
+      void changed().then(() => {
+        isFollowed = true;
+      });
+      // Nothing says when the editor has begun to watch the file.
+      await until(() => {
+        write(user, { 'a.b': { command: 'y' } });
+        return isFollowed;
+      });
+      assert.deepEqual(await commands(), ['a-b profile true y', 'mine user true own']);
+
+      write(profile, { other: { url: 'http://127.0.0.1:1/' } });
+      const state = {
+        userDataProfiles: [{ location: 'p1', name: 'Other' }],
+        profileAssociations: { workspaces: { [inWorkspace().toString()]: 'p1' } },
+      };
+      writeFileSync(join(user, 'globalStorage', 'storage.json'), JSON.stringify(state));
+      assert.deepEqual((await commands())[1], 'other profile true false');
+      rmSync(join(profile, 'mcp.json'));
+      assert.deepEqual(await commands(), ['a-b workspace false evil', 'mine user true own']);
+      assert.deepEqual(opened.logged, []);
+    } finally {
+      await use(undefined);
+    }
   });
 
   test('permission ends with any change, also of an env file', async () => {
@@ -394,7 +460,7 @@ suite('configuration of servers', () => {
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);
     await assert.rejects(add({ name: 'a', config: {} }), /neither "command" nor "url"/);
     await assert.rejects(add({ name: 'a', config: { command: '${nope}' } }), /\$\{nope\}/);
-    await assert.rejects(add({ name: 'a' }), /belong together/);
+    await assert.rejects(add({ name: 'a' }), /both “name” and “config”/);
     await assert.rejects(add('npx "charts'), /A quote \("\) is not closed/);
     await assert.rejects(add({ mcpServers: { a: {} } }), /neither "command" nor "url"/);
     await assert.rejects(add({ theme: 'dark' }), /There is no MCP server in this JSON/);

@@ -110,7 +110,7 @@ suite('the servers view', () => {
   test('showing servers that are not started sends them nothing', async () => {
     assert.deepEqual(await labels(), ['a: not started', 'b: not started']);
     const server = await first();
-    assert.deepEqual(await labels(server), ['Not started. Start it to see its tools.']);
+    assert.deepEqual(await labels(server), ['Not started. Start the server to see its tools.']);
     const { command } = await view.getTreeItem(await first(server));
     assert.deepEqual(command?.command, 'filechat.startServer');
     assert.deepEqual(command?.arguments, [{ server: 'a' }]);
@@ -190,7 +190,7 @@ suite('the servers view', () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
     // With the old list it would wait for an answer.
-    assert.equal(await pickServer(rows, { question: 'Start which server?' }), undefined);
+    assert.equal(await pickServer(rows, { question: 'Select a server to start' }), undefined);
   });
 
   test('changed settings refresh all servers', async () => {
@@ -211,7 +211,7 @@ suite('the servers view', () => {
     assert.equal(String(item.iconPath).startsWith('data:image/png'), true);
     assert.deepEqual(item.checkboxState, {
       state: vscode.TreeItemCheckboxState.Checked,
-      tooltip: 'Whether chats may use this tool',
+      tooltip: 'Whether chats can use this tool',
     });
   });
 });

@@ -126,7 +126,7 @@ ui.test('the configuration for a client is copied and shown, with the path of it
   await pick(page, 'Which client should read your chats and assets?', 'Cursor');
   const said = toast(
     page,
-    'Copied for Cursor. Put it into ~/.cursor/mcp.json, beside the servers that are there.',
+    'Configuration for Cursor copied. Paste it into ~/.cursor/mcp.json, next to the existing servers.',
   );
   await said.waitFor();
   await takeScreenshot(page, 'copied-mcp-configuration');

@@ -199,9 +199,9 @@ async function secondThoughts(life: Life): Promise<void> {
   me.keeps('How long for a hard one?');
   await waitForText(evaluate, 'How long for a hard one?');
   await me.presses('Shift+Enter');
-  await quickPickRow(page, 'Replace What Follows').waitFor();
+  await quickPickRow(page, 'Replace Turns Below').waitFor();
   await takeScreenshot(page, 'ten-6-replace');
-  await me.clicks(quickPickRow(page, 'Replace What Follows'));
+  await me.clicks(quickPickRow(page, 'Replace Turns Below'));
   const reply = await claude.next();
   assert.match(reply.body, /a hard one\?/);
   assert.doesNotMatch(reply.body, /hrad/);

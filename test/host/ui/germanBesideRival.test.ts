@@ -109,11 +109,11 @@ ui.test('a German editor has German commands, views, lists and messages', async 
   await page.keyboard.press('Escape');
 
   await runCommand(page, 'Filechat: Beispielchat öffnen…');
-  await pick(page, 'Eine Kopie davon wird Ihr eigener Chat', 'Ein erstes Tool');
+  await pick(page, 'Öffnet eine Kopie als neuen Chat', 'Ein erstes Tool');
   await activeTab(page, 'tour-2.chat.md').waitFor();
 
   await runCommand(page, 'Filechat: App öffnen');
-  await toast(page, 'Hier ist kein beantworteter Toolaufruf.').waitFor();
+  await toast(page, 'Hier ist kein Toolaufruf mit einem Ergebnis.').waitFor();
 
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
   await page

@@ -57,6 +57,14 @@ const attacks = `
     inner: () => { document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<script>new Image().src = "' + canary + '/inner.png"; fetch("' + canary + '/inner")</' + 'script>' })); return 'tried'; },
     object: () => { document.body.append(Object.assign(document.createElement('object'), { data: canary + '/object' })); return 'tried'; },
     video: () => { document.body.append(Object.assign(document.createElement('video'), { src: canary + '/video' })); return 'tried'; },
+    webRtc: () => typeof RTCPeerConnection + typeof webkitRTCPeerConnection,
+    frames: async () => {
+      document.body.append(document.createElement('iframe'));
+      document.body.append(document.createElement('div'));
+      document.body.lastChild.attachShadow({ mode: 'open' }).innerHTML = '<iframe srcdoc="x"></iframe>';
+      await null;
+      return window.length + ' frames';
+    },
     worker: () => { new Worker(URL.createObjectURL(new Blob(['fetch("' + canary + '/worker")'], { type: 'text/javascript' }))); return 'made'; },
     eval: () => new Function('return "ran"')(),
     base: () => { document.head.append(Object.assign(document.createElement('base'), { href: canary })); return loaded('img', { src: 'relative.png' }); },

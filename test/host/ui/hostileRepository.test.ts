@@ -252,7 +252,7 @@ describe('a hostile repository that is trusted', () => {
     for (const server of ['program', 'remote', 'own']) {
       await serverRow(page, server).locator('.monaco-tl-twistie').click();
     }
-    await page.getByText('Look at it and decide').nth(1).waitFor();
+    await page.getByText('Review Server').nth(1).waitFor();
     assert.equal(await serverRow(page, 'settings').count(), 0);
     await takeScreenshot(page, 'hostile-trusted');
     await assertNothingHappened(session);
@@ -288,7 +288,7 @@ describe('a hostile repository that is trusted', () => {
     await show(session, 'question.chat.md');
     const ran = execute(evaluate, 'run', {});
     await closed(page, PROGRAM);
-    await answerNotice(page, 'A link leads out of this workspace.', 'Don’t Send');
+    await answerNotice(page, 'A link points outside this workspace.', 'Don’t Send');
     assert.match((await ran)?.error ?? '', /secret\.txt” cannot be sent/);
     assert.equal(model.asked, 0);
     await assertNothingHappened(session);

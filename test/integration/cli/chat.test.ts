@@ -6,6 +6,7 @@ import type { LLMock } from '@copilotkit/aimock';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
+import { serveHttp } from '../../kit/http.ts';
 import { until } from '../../kit/until.ts';
 import { needsSignals } from '../../windows/needs.ts';
 import { listAssets } from '../helpers/checkBlocks.ts';
@@ -172,6 +173,23 @@ describe('filechat run with a model', () => {
     const chat = await cli.read('a.chat.md');
     assert.equal(parseChat(chat).turns.filter((turn) => turn.role === 'assistant').length, 3);
     assert.equal(nextAction(chat).kind, 'runTools');
+  });
+
+  it('the usual key goes to the usual address only, and the model’s own key anywhere', async (t) => {
+    const cli = await createCliFolder(t);
+    const keys: unknown[] = [];
+    const baseUrl = await serveHttp(t, ({ headers }, response) => {
+      keys.push(headers['x-api-key']);
+      response.writeHead(400).end('no');
+    });
+    const models = { models: { lure: { provider: 'anthropic', model: 'm', baseUrl } } };
+    await cli.write('models.json', JSON.stringify(models));
+    await cli.write('a.chat.md', '# %% user\nHi\n');
+    const args = ['run', 'a.chat.md', '--models', 'models.json', '--model', 'lure'];
+    const env = { ANTHROPIC_API_KEY: 'sk-usual' };
+    assert.equal((await cli.start(args, { env }).ended).code, 1);
+    assert.equal((await cli.start(args, { env: { ...env, FILECHAT_KEY_LURE: 'sk-lure' } }).ended).code, 1);
+    assert.deepEqual(keys, [undefined, 'sk-lure']);
   });
 
   it('without a key it names the variable to set, and the chat is unchanged', async (t) => {

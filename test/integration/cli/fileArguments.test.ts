@@ -56,6 +56,21 @@ async function makePdf(
   return { name, path, sha256: sha256(bytes), size: bytes.length };
 }
 
+it('a tool that calls itself read-only gets no file without a question, unless everything is allowed', async (t) => {
+  const files = await createFiles(t);
+  await files.write('secret.env', 'KEY=1');
+  await files.write(
+    CHAT,
+    '# %% user\n```tool_call files.measure_many\n{"files": ["file:secret.env"]}\n```\n',
+  );
+  const asked = await files.run('run', CHAT, ...SERVERS, '--approve', 'auto-readonly');
+  assert.equal(asked.code, 1);
+  assert.match(asked.stderr, /A tool call needs your permission, but there is no terminal to ask on/);
+  assert.deepEqual(files.called(), []);
+  assert.equal((await files.run('run', CHAT, ...SERVERS, '--approve', 'auto')).code, 0);
+  assert.deepEqual(files.called(), ['measure_many']);
+});
+
 it('the audit log names the files that a tool was given, with their sizes', async (t) => {
   const files = await createFiles(t);
   const pdf = await makePdf(files);

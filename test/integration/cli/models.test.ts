@@ -188,7 +188,7 @@ describe('the bytes of a stream', () => {
       );
       const { text, failure } = await runToFailure(modelAt(provider, url));
       assert.equal(text, 'Hi ');
-      assert.match(failure.message, /overloaded|failed with status/i);
+      assert.match(failure.message, /overloaded|failed with status|reported an error/i);
       assert.equal(failure.retryable, true);
     });
 
@@ -293,7 +293,7 @@ describe('an endpoint that refuses', () => {
       }
     });
     for (const [base, words] of [
-      [`${url}/page`, /responded with text\/html instead of a stream\. Check the model's baseUrl\./],
+      [`${url}/page`, /sent a response in an unknown format\. Check the model’s provider and baseUrl\.$/],
       [`${url}/moved`, /redirects to \/elsewhere\./],
     ] as const) {
       const { failure } = await runToFailure(modelAt('openai-chat', base));

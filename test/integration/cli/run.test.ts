@@ -66,10 +66,15 @@ describe('filechat run', () => {
     assert.equal((await listAssets(cli.path)).length, 4);
   });
 
-  it('continues after a failed call, and exits with 1 and its reason', async (t) => {
+  it('continues after a failed call, and exits with 1 and the reason of each', async (t) => {
     const calls = ['sample.fail', 'sample.nothing', 'nobody.here', 'sample.weather'];
     const before = `# %% user\n${calls.map((name) => `\`\`\`tool_call ${name}\n\`\`\`\n`).join('')}`;
-    const { chat } = await runChat(t, before, { code: 1, stderr: 'The oven is out of order.\n' });
+    const { chat, stderr } = await runChat(t, before, { code: 1 });
+    assert.deepEqual(stderr.trimEnd().split('\n').sort(), [
+      'nobody.here c3: There is no server nobody. Configured servers: sample, broken, absent.',
+      'sample.fail c1: The oven is out of order.',
+      'sample.nothing c2: The server “sample” has no tool “nothing”. Nothing was called.',
+    ]);
     assert.deepEqual(
       parseChat(chat).turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),
       ['user', ...calls.map((name, at) => `tool ${name} c${at + 1}`), 'user'],

@@ -14,10 +14,13 @@ describe('filechat --settings', () => {
       file: repositoryPath('test/integration/fixtures/corpus-server.ts'),
     });
     await cli.write('s.json', JSON.stringify({ ...settings, 'results.transformer': './transformer.mjs' }));
-    checkEnd(await cli.start(['run', 'chat/a.chat.md', '--settings', 's.json']).ended, {
-      code: 1,
-      stderr: 'The disk is full.\n',
-    });
+    const run = cli.start(['run', 'chat/a.chat.md', '--settings', 's.json']);
+    const failed = checkEnd(await run.ended, { code: 1 })
+      .stderr.trimEnd()
+      .split('\n');
+    assert.equal(failed[0], 'corpus.item c3: The disk is full.');
+    assert.match(failed[1] ?? '', /^corpus\.item c8: The file a\.zip was not saved/);
+    assert.equal(failed.length, 2);
     const { text = '', ...files } = readCorpus(cli.path);
     const resultOf = (name: string) => {
       const id = CORPUS.findIndex((item) => item.name === name) + 1;
@@ -93,6 +96,34 @@ describe('filechat --settings', () => {
     for (const [args, message] of lines) {
       assert.match(checkEnd(await cli.run(...args), { code: 2 }).stderr, message);
     }
+  });
+});
+
+describe('what the settings say about a model', () => {
+  it('decides whether it gets images, and what a reply costs', async (t) => {
+    const cli = await createCliFolder(t);
+    const usage = { prompt_tokens: 1000, completion_tokens: 10 };
+    const { asked, url } = await startWireServer(t, (each) =>
+      sendAll(each, words('Done.'), `data: ${JSON.stringify({ choices: [], usage })}\n\n`, end()),
+    );
+    const model = { provider: 'openai-chat', model: 'm', baseUrl: url, price: { input: 2, output: 100 } };
+    const models = { text: { ...model, abilities: ['tools'] }, unknown: model };
+    await cli.write('s.json', JSON.stringify({ models }));
+    const call = ['call', 'sample.photo', '--chat', 'a.chat.md', '--servers', MCP_JSON];
+    checkEnd(await cli.run(...call), { code: 0 });
+    const asCalled = `${await cli.read('a.chat.md')}What is it?\n`;
+    for (const name of ['text', 'unknown']) {
+      await cli.write('a.chat.md', asCalled);
+      const { stderr } = checkEnd(
+        await cli.run('run', 'a.chat.md', '--settings', 's.json', '--model', name),
+        { code: 0 },
+      );
+      assert.match(stderr, new RegExp(`^${name}: 1.0k in, 10 out, \\$0.0030$`, 'm'));
+    }
+    assert.deepEqual(
+      asked.map(({ body }) => body.includes('image_url')),
+      [false, true],
+    );
   });
 });
 

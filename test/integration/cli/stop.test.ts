@@ -54,7 +54,10 @@ describe('filechat stopped by a signal', needsSignals, () => {
     running.process.kill('SIGKILL');
     await running.ended;
     const { stderr } = checkEnd(await cli.run(...args), { code: 1 });
-    assert.match(stderr, /^The outcome of this call is unknown: .*, so it was not sent again\.\n$/);
+    assert.match(
+      stderr,
+      /^sample\.slow c1: The outcome of this call is unknown: .*, so it was not sent again\.\n$/,
+    );
     const chat = await cli.read('a.chat.md');
     assert.match(
       chat,

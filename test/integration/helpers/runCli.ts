@@ -62,7 +62,10 @@ export async function createCliFolder(t: TestContext): Promise<CliFolder> {
   await mkdir(path);
   await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));
   const start: CliFolder['start'] = (args, options = {}) => {
-    const running = startCli(args, path, options);
+    // What is remembered between runs stays in the folder of the test.
+    const state = join(folder, 'state');
+    const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state, ...options.env };
+    const running = startCli(args, path, { ...options, env });
     // Only where a test has failed is there anything left to kill.
     t.after(() => running.process.kill('SIGKILL'));
     return running;

@@ -74,14 +74,6 @@ describe('a server over Streamable HTTP', () => {
     );
   });
 
-  test('that forgot the session fails one call, and the next one has a new session', async (t) => {
-    const { url } = await startHttp(t);
-    const { call, text } = serve(t, { web: http(url) });
-    assert.equal(await text('web.forget'), 'forgotten');
-    await assert.rejects(call('web.ping'), /HTTP status 404.*the session has ended/);
-    assert.equal(await text('web.ping'), 'pong');
-  });
-
   test('is notified of the end of the session', async (t) => {
     const { url } = await startHttp(t);
     const first = serve(t, { web: http(url) });

@@ -9,7 +9,7 @@ import { readSampleFile } from '../../../samples/server/files.ts';
 import { writeReport } from '../../../samples/server/report.ts';
 import { playArpeggio } from '../../../samples/server/tools/audio.ts';
 import { argumentQuestions, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
-import { exampleFor } from '../../../src/mcp/schema/schema.ts';
+import { exampleFor } from '../../../src/mcp/schema/example.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { assertEveryBlockKept, nameParts, onlyAsset, readAsset, sha256 } from '../helpers/checkBlocks.ts';

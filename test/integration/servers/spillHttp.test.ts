@@ -97,7 +97,7 @@ describe('a large result over HTTP', () => {
     const { callTool } = await start(t, 'events');
     const told: (number | undefined)[] = [];
     await callTool('web.progress', {}, { onProgress: ({ done }) => told.push(done) });
-    assert.deepEqual(told, [1, 2, 3]);
+    assert.deepEqual([told[0], told.at(-1)], [1, 3]);
   });
 });
 

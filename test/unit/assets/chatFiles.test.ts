@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
+  mkdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -17,8 +18,11 @@ import {
   type ChatFilesOptions,
   chatAttachments,
   chatFiles,
+  readAgentFile,
 } from '../../../src/assets/chatFiles.ts';
+import { BUDGET } from '../../../src/base/budget.ts';
 import type { FileReference } from '../../../src/ports/document.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
 import { PNG } from '../../kit/png.ts';
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { useTree } from '../catalog/tree.ts';
@@ -322,4 +326,14 @@ describe('an argument', () => {
       assert.ok((await file.read()) === bytes.toString('base64'));
     });
   }
+});
+
+it('an agent over its budget is refused with its name', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, '.filechat'));
+  writeFileSync(join(folder, '.filechat', 'big.md'), 'x'.repeat(BUDGET.configChars + 1));
+  await assert.rejects(
+    readAgentFile('big', [folder]),
+    /^Error: \.filechat\/big\.md is larger than 1\.0 MB\.$/,
+  );
 });

@@ -49,13 +49,13 @@ async function firstLine(child: Child): Promise<unknown> {
 }
 
 async function take() {
-  const lock = await acquireLock(chat, { folder });
+  const lock = await acquireLock(chat, { folders: [folder] });
   return 'release' in lock ? lock : assert.fail(lock.holder);
 }
 
 /** The holder, or `held` if this process could hold it. */
 async function takeAndRelease(path = chat): Promise<string> {
-  const lock = await acquireLock(path, { folder });
+  const lock = await acquireLock(path, { folders: [folder] });
   if ('holder' in lock) return lock.holder;
   await lock.release();
   return 'held';
@@ -156,15 +156,27 @@ describe('the identity of a chat', () => {
   });
 
   it('a chat that is not on a disk is identified by its address', async () => {
-    const lock = await acquireLockOn('memfs:/a.chat.md', { folder });
+    const lock = await acquireLockOn('memfs:/a.chat.md', { folders: [folder] });
     assert.ok('release' in lock);
-    assert.ok('holder' in (await acquireLockOn('memfs:/a.chat.md', { folder })));
-    assert.ok('release' in (await acquireLockOn('memfs:/b.chat.md', { folder })));
+    assert.ok('holder' in (await acquireLockOn('memfs:/a.chat.md', { folders: [folder] })));
+    assert.ok('release' in (await acquireLockOn('memfs:/b.chat.md', { folders: [folder] })));
     await lock.release();
   });
 });
 
 describe('the folder of the locks', needsModes, () => {
+  it('is another one if another user has taken the first', async () => {
+    mkdirSync(folder, { mode: 0o777 });
+    chmodSync(folder, 0o777);
+    const other = `${folder}-at-home`;
+    const lock = await acquireLock(chat, { folders: [folder, other] });
+    assert.ok('release' in lock);
+    assert.deepEqual(readdirSync(folder), []);
+    assert.equal(readdirSync(other).length, 1);
+    assert.ok('holder' in (await acquireLock(chat, { folders: [folder, other] })));
+    await lock.release();
+  });
+
   it('is for its user only', async () => {
     await takeAndRelease();
     assert.equal(statSync(folder).mode & 0o777, 0o700);

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
 
 const [task = '', chat = '', folder = '', log = ''] = process.argv.slice(2);
-const take = () => acquireLock(chat, { who: 'a child', folder });
+const take = () => acquireLock(chat, { who: 'a child', folders: [folder] });
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const ROUNDS = 30;
 

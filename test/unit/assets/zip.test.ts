@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { unzipSync } from 'fflate';
 import { type ZipEntry, type ZipOptions, zipFiles, zipName } from '../../../src/assets/zip.ts';
+import { until } from '../../kit/until.ts';
 import { useTree } from '../catalog/tree.ts';
 
 const folder = useTree();
@@ -53,6 +54,37 @@ describe('a zip of assets', () => {
   it('keeps both of two files with one name', async () => {
     await zip([entry('a.txt', bytes('1')), entry('A.txt', bytes('2'))]);
     assert.deepEqual(unpacked(), { 'a.txt': '1', 'A (2).txt': '2' });
+  });
+
+  it('of thousands of files with one name looks at each name once', async (t) => {
+    const count = 300;
+    const looks = t.mock.method(Map.prototype, 'has');
+    const before = looks.mock.callCount();
+    await zip(Array.from({ length: count }, () => entry('a.txt')));
+    const names = looks.mock.calls
+      .slice(before)
+      .filter(({ arguments: [key] }) => typeof key === 'string' && /^a(?: \(\d+\))?\.txt$/.test(key));
+    looks.mock.restore();
+    assert.ok(names.length <= 3 * count, `${names.length}`);
+    assert.equal(Object.keys(unpacked()).length, count);
+  });
+
+  it('is written to a new file of a name that cannot be known before', async () => {
+    const names = new Set<string>();
+    for (let times = 0; times < 2; times += 1) {
+      const watching: ZipEntry = {
+        ...entry('a.txt'),
+        async *read() {
+          yield bytes('x');
+          const isPartial = (name: string) => name.endsWith('.partial');
+          await until(() => readdirSync(folder.path).some(isPartial));
+          names.add(readdirSync(folder.path).find(isPartial) ?? '');
+        },
+      };
+      await zip([watching]);
+    }
+    assert.equal(names.size, 2);
+    for (const name of names) assert.match(name, /^a\.zip\.[0-9a-f]{24}\.partial$/);
   });
 
   it('that is canceled leaves no file, and an existing file unchanged', async () => {

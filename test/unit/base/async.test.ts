@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import { atMost, Backoff, startTimer, Throttle, unlessAborted } from '../../../src/base/async.ts';
+import {
+  atMost,
+  Backoff,
+  ConcurrencyLimit,
+  startTimer,
+  Throttle,
+  unlessAborted,
+} from '../../../src/base/async.ts';
 
 describe('a timer', () => {
   const start = (t: TestContext) => {
@@ -131,39 +138,29 @@ describe('the delay after failures', () => {
 });
 
 describe('a use of a failed server', () => {
-  test('that could not be started twice is refused until the user starts it', () => {
+  test('that could not be started is refused until the user starts it', () => {
     const backoff = new Backoff();
-    const failStart = () => backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    failStart();
-    assert.equal(backoff.refusal(0), undefined);
-    failStart();
-    const refusal =
-      /^it could not be started 2 times in a row\. .*“Filechat: Restart Server”\. Last error: no such command$/;
-    assert.match(backoff.refusal(1e12) ?? '', refusal);
+    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    assert.equal(
+      backoff.refusal(1e12, 'start it'),
+      'it could not be started. Fix the cause, then start it. Last error: no such command',
+    );
     backoff.reset();
-    assert.equal(backoff.refusal(0), undefined);
-  });
-
-  test('that had been started in between is only delayed', () => {
-    const backoff = new Backoff();
-    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    fail(backoff, 0);
-    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
-    assert.equal(backoff.refusal(60_000), undefined);
+    assert.equal(backoff.refusal(0, 'start it'), undefined);
   });
 
   test('that is too early is refused with the time, the reason and the remedy', () => {
     const backoff = new Backoff();
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0), undefined);
+    assert.equal(backoff.refusal(0, 'start it'), undefined);
     fail(backoff, 0);
     fail(backoff, 0);
     assert.equal(
-      backoff.refusal(1),
-      'it failed 3 times in a row. Try again in 2 s, or run “Filechat: Restart Server” now. Last error: it died',
+      backoff.refusal(1, 'start it'),
+      'it failed 3 times in a row. Try again in 2 s, or start it now. Last error: it died',
     );
-    assert.match(backoff.refusal(1999) ?? '', /in 1 s/);
-    assert.equal(backoff.refusal(2000), undefined);
+    assert.match(backoff.refusal(1999, 'start it') ?? '', /in 1 s/);
+    assert.equal(backoff.refusal(2000, 'start it'), undefined);
   });
 
   test('after a success is not delayed', () => {
@@ -171,13 +168,26 @@ describe('a use of a failed server', () => {
     for (const _ of [1, 2, 3]) fail(backoff, 0);
     assert.equal(backoff.reason, 'it died');
     backoff.reset();
-    assert.deepEqual([backoff.reason, backoff.failures, backoff.refusal(0)], [undefined, 0, undefined]);
+    assert.deepEqual(
+      [backoff.reason, backoff.failures, backoff.refusal(0, 'start it')],
+      [undefined, 0, undefined],
+    );
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0), undefined, 'the first failure after it costs nothing again');
+    assert.equal(backoff.refusal(0, 'start it'), undefined, 'the first failure after it costs nothing again');
   });
 });
 
 describe('a throttle', () => {
+  test('that is flushed runs the last work of each key now, and nothing later', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const throttle = new Throttle(100);
+    const done: string[] = [];
+    for (const work of ['a1', 'a2', 'a3', 'b1']) throttle.run(work.charAt(0), () => done.push(work));
+    throttle.flush();
+    t.mock.timers.tick(1000);
+    assert.deepEqual(done, ['a1', 'b1', 'a3']);
+  });
+
   test('runs the first work at once, and the last work within a second at its end, for each key', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const done: string[] = [];
@@ -213,5 +223,49 @@ describe('a throttle', () => {
     for (let second = 0; second < 3; second += 1) t.mock.timers.tick(1000);
     assert.equal(times, 5);
     throttle.dispose();
+  });
+});
+
+describe('a limit of concurrency', () => {
+  const setUp = (limit: () => number) => {
+    const calls = new ConcurrencyLimit(limit);
+    const begun = new Map<number, () => void>();
+    const run = (n: number, key = 'k', signal?: AbortSignal) =>
+      calls.run(key, () => new Promise<void>((resolve) => begun.set(n, resolve)), signal);
+    const end = async (n: number) => {
+      begun.get(n)?.();
+      await new Promise(setImmediate);
+    };
+    return { begun: () => [...begun.keys()], run, end };
+  };
+
+  test('runs so many works of a key at a time, the others in their order', async () => {
+    const { begun, run, end } = setUp(() => 2);
+    const all = [1, 2, 3, 4].map((n) => run(n));
+    all.push(run(9, 'other'));
+    await new Promise(setImmediate);
+    assert.deepEqual(begun(), [1, 2, 9]);
+    await end(2);
+    assert.deepEqual(begun(), [1, 2, 9, 3]);
+    for (const n of [1, 3, 4, 9]) await end(n);
+    await Promise.all(all);
+  });
+
+  test('never runs work that was aborted while it waited, and gives its place to the next', async () => {
+    const { begun, run, end } = setUp(() => 1);
+    const stop = new AbortController();
+    const [first, second, third] = [run(1), run(2, 'k', stop.signal), run(3)];
+    stop.abort(new Error('stopped'));
+    await assert.rejects(second, /stopped/);
+    await end(1);
+    assert.deepEqual(begun(), [1, 3]);
+    await end(3);
+    await Promise.all([first, third]);
+    await assert.rejects(run(4, 'k', stop.signal), /stopped/);
+    const last = run(5);
+    await new Promise(setImmediate);
+    assert.deepEqual(begun(), [1, 3, 5]);
+    await end(5);
+    await last;
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { describeProgress } from '../../../src/cli/commands.ts';
 import { terminalConsent, terminalRequests } from '../../../src/cli/terminal.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { Elicitation, ServerRequests } from '../../../src/ports/servers.ts';
@@ -84,6 +85,16 @@ describe('a form on the terminal', () => {
       shown[0] ?? '',
       /^The server shop asks:\n {2}\| Who are you\?\n {2}\| The server bank asks:\nPress Enter/,
     );
+  });
+
+  test('a long text of the server does not push ours off the screen', async () => {
+    const { requests, shown } = person(['-']);
+    const message = `${'\n'.repeat(5_000)}a${'\n \nHost: paypal.com'.repeat(900)}`;
+    await requests.elicit?.({ kind: 'form', message, schema: { properties: {} } }, BY, signal);
+    const lines = shown.join('\n').split('\n');
+    assert.ok(lines.length < 120, `${lines.length}`);
+    assert.ok(lines.every((line) => !line.startsWith('Host:')));
+    assert.match(shown.join('\n'), /\n {2}\| … and \d+ more lines\n/);
   });
 
   test('a dash declines', async () => {
@@ -230,7 +241,7 @@ describe('a question about a call', () => {
     await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
     assert.match(
       asked,
-      /^Allow the call of shop\.buy\? Its arguments:\n\{\n {2}"item": "cake"\n\}\nIt gets these files:\n {2}a\.pdf\n\[y\]es/,
+      /^Allow the call to shop\.buy\? Arguments:\n\{\n {2}"item": "cake"\n\}\nFiles that the tool gets:\n {2}a\.pdf\n\[y\]es/,
     );
   });
 
@@ -245,4 +256,9 @@ describe('a question about a call', () => {
     const consent = terminalConsent('ask', { ask: async () => undefined, signal: AbortSignal.abort() });
     assert.deepEqual(await consent.mayCall(call, tool), { kind: 'cancel' });
   });
+});
+
+test('the progress of a tool is one line', () => {
+  const message = 'a\nsample.photo: done\r\n\u2028b';
+  assert.equal(describeProgress({ message, done: 1 }), 'a sample.photo: done b (1)');
 });

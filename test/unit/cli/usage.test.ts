@@ -88,7 +88,7 @@ describe('wrong usage', () => {
     ],
     'arguments that are a list': [
       [...CALL, '--args', '[]'],
-      'The option --args is not valid. The arguments of a tool call are one JSON object, such as {"title": "Sales"}.',
+      'The option --args is not valid. The arguments of a tool call must be one JSON object, such as {"title": "Sales"}.',
       'call',
     ],
     'a value out of range': [

@@ -197,7 +197,10 @@ export const result = (words: string): ToolResult => ({
 });
 
 export interface SceneOptions
-  extends Pick<ListenerDeps, 'mayContinue' | 'onReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat'> {
+  extends Pick<
+    ListenerDeps,
+    'mayContinue' | 'onReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat' | 'retryTimer'
+  > {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer | Promise<ConsentAnswer>;
   /** Whether all calls of a turn are asked about at once. */
   readonly asksTogether?: boolean;

@@ -118,3 +118,51 @@ it('large files of a result are reported once, from 10 MiB, also when it fails',
   const [first, third] = ['cmdassets/tool-file-1.bin (10.5 MB)', 'cmdassets/tool-file-3.bin (21.0 MB)'];
   assert.deepEqual(reports, [`${first}, ${third}`, first]);
 });
+
+describe('all files of a result together', () => {
+  const image = { type: 'image', data: PNG_BASE64 };
+  const show = async (content: readonly object[], more: { maxFiles?: number; maxTotalBytes?: number }) => {
+    const assets = new MemoryAssets();
+    const limits = { ...DEFAULT_LIMITS, maxInlineChars: 2000, ...more };
+    const parts = await processMixedToolResult({ content }, assets, { limits });
+    return { pieces: renderToolResult(parts).split('\n\n'), saved: assets.saved.length };
+  };
+
+  it('have a limited number: each one more is a line in its place, and texts are kept', async () => {
+    const { pieces, saved } = await show([image, text('between'), image, image, text('end')], {
+      maxFiles: 2,
+    });
+    assert.deepEqual(pieces.slice(-2), [
+      '> ⚠ The image was not saved: a result can have at most 2 files.',
+      'end',
+    ]);
+    assert.equal(pieces[1], 'between');
+    assert.equal(saved, 2);
+  });
+
+  it('have a limited size', async () => {
+    const { pieces, saved } = await show([image, image, text('end')], { maxTotalBytes: PNG.length * 2 - 1 });
+    assert.match(
+      pieces[1] ?? '',
+      /^> ⚠ The image was not saved: it has .*, and the files of a result can have at most .* in all\.$/,
+    );
+    assert.equal(pieces[2], 'end');
+    assert.equal(saved, 1);
+  });
+
+  it('long texts count, too, and leave their beginning', async () => {
+    const { pieces, saved } = await show([text('a'.repeat(3000)), text('b'.repeat(3000))], { maxFiles: 1 });
+    assert.equal(saved, 1);
+    assert.match(pieces.join('\n'), /The text was not saved: a result can have at most 1 files\./);
+    assert.match(pieces.join('\n'), /bbbbb/);
+  });
+
+  it('what is too long for the chat is always saved', async () => {
+    const { saved, pieces } = await show(
+      Array.from({ length: 300 }, () => text('x '.repeat(900))),
+      { maxFiles: 0 },
+    );
+    assert.equal(saved, 1);
+    assert.ok(pieces.join('\n\n').length < 200_000);
+  });
+});

@@ -236,3 +236,15 @@ describe('any text of a model', () => {
     });
   }
 });
+
+describe('a line of a million signs that could begin a fence', () => {
+  for (const sign of ['~', '`']) {
+    it(`${sign} is written the same in pieces as in one`, () => {
+      const text = `${sign.repeat(1_000_000)}a ${sign.repeat(2_000)}\nb`;
+      const escaper = new ReplyEscaper();
+      let written = '';
+      for (let at = 0; at < text.length; at += 50) written += escaper.push(text.slice(at, at + 50));
+      assert.ok(written + escaper.end() === escapeReply(text));
+    });
+  }
+});

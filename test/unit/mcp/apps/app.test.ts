@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createContext, runInContext } from 'node:vm';
 import {
   APP_TYPE,
   type AppContents,
@@ -62,11 +63,11 @@ const domains: readonly (readonly [string, boolean])[] = [
 ];
 for (const [domain, allowed] of domains) {
   test(`${JSON.stringify(domain)} is ${allowed ? 'an origin that an app may use' : 'refused'}`, () => {
-    const lists = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'];
+    const lists = ['connectDomains', 'resourceDomains', 'baseUriDomains'];
     const { csp, notices } = read({ csp: Object.fromEntries(lists.map((list) => [list, [domain]])) });
     const expected = allowed ? [domain.toLowerCase().replace(/\/$/, '')] : [];
-    assert.deepEqual(Object.values(csp), [expected, expected, expected, expected]);
-    assert.equal(notices.length, allowed ? 0 : 4);
+    assert.deepEqual(Object.values(csp), [expected, expected, expected]);
+    assert.equal(notices.length, allowed ? 0 : 3);
   });
 }
 
@@ -159,14 +160,14 @@ connect-src 'none'
 frame-src 'none'
 base-uri 'none'
 form-action 'none'
-object-src 'none'`,
+object-src 'none'
+webrtc 'block'`,
   ],
   [
     'each list opens its own directives and no other',
     {
       connectDomains: ['https://c.example'],
       resourceDomains: ['https://r.example'],
-      frameDomains: ['https://f.example'],
       baseUriDomains: ['https://b.example'],
     },
     ['https://own.example'],
@@ -177,15 +178,46 @@ img-src data: blob: https://r.example
 font-src data: https://r.example
 media-src data: blob: https://r.example
 connect-src https://c.example
-frame-src https://f.example
+frame-src 'none'
 base-uri https://b.example
 form-action 'none'
-object-src 'none'`,
+object-src 'none'
+webrtc 'block'`,
   ],
 ];
 for (const [rule, csp, ownScripts, expected] of policies) {
   test(rule, () => assert.equal(policyOf(csp, ownScripts).replaceAll('; ', '\n'), expected));
 }
+
+test('an app cannot have frames, whatever it declares', () => {
+  const { csp, notices } = read({ csp: { frameDomains: ['https://f.example'] } });
+  assert.match(policyOf(csp), /frame-src 'none'/);
+  assert.deepEqual(notices, ['It declares frames, which apps cannot have.']);
+});
+
+test('the first script of a page takes WebRTC away, for good', () => {
+  const script =
+    /<script>([\s\S]*?)<\/script>/.exec(withPolicy('<script>app()</script>', read({}).csp))?.[1] ?? '';
+  class RTCPeerConnection {}
+  const page = {
+    RTCPeerConnection,
+    webkitRTCPeerConnection: RTCPeerConnection,
+    Element: class {},
+    MutationObserver: class {
+      observe() {}
+    },
+    document: { currentScript: { remove: () => undefined } },
+  };
+  Object.assign(page.Element.prototype, { attachShadow: () => undefined });
+  const window = createContext(page);
+  runInContext(script, window);
+  assert.equal(
+    runInContext('typeof RTCPeerConnection + typeof webkitRTCPeerConnection', window),
+    'undefined'.repeat(2),
+  );
+  runInContext('try { delete globalThis.RTCPeerConnection } catch {}; RTCPeerConnection = 1', window);
+  assert.equal(runInContext('typeof RTCPeerConnection', window), 'undefined');
+});
 
 const pages = [
   '<!DOCTYPE html><html><head></head></html>',

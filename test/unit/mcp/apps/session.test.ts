@@ -51,7 +51,7 @@ function scene(changes: Partial<AppSessionDeps> = {}) {
     log: { info: write, warn: write, error: write },
     hostInfo: { name: 'filechat', version: '1.0.0' },
     app: {
-      csp: { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] },
+      csp: { connectDomains: [], resourceDomains: [], baseUriDomains: [] },
       permissions: { clipboardWrite: true },
     },
     call: { server: 'weather', tool: 'forecast', id: 'c1', arguments: { city: 'Rome' } },

@@ -63,16 +63,37 @@ describe('inputs of a configuration', () => {
     assert.deepEqual(asked, ['program', 'key', 'folder']);
   });
 
-  test('inputs and environment values are secrets, unless they are too short', async () => {
+  test('are secrets if they are passwords, unknown, or look like secrets; so are environment variables', async () => {
     const config: ServerConfig = {
       kind: 'http',
-      url: 'https://h/path-value/${input:host}/${input:scope}/${input:secret}',
+      url: 'https://h/${input:host}/${input:region}/${input:key}/${input:secret}/${input:folder}',
       headers: {},
-      fromEnvironment: ['PART', 'SHORT', 'GONE'],
+      fromEnvironment: ['API_TOKEN', 'STAGE', 'GONE'],
     };
-    const env = { PART: 'path-value', SHORT: 'abc', OTHER: 'other' };
-    const { secrets } = await resolveInputs(config, answer, env);
-    assert.deepEqual(secrets, ['h.example', 'read', 'path-value']);
+    const { inputs: definitions } = readInputs([
+      { id: 'host', type: 'promptString' },
+      { id: 'region', type: 'pickString', options: ['eu-central'] },
+      { id: 'key', type: 'promptString' },
+      { id: 'secret', type: 'promptString', password: true },
+    ]);
+    const given: Readonly<Record<string, string>> = {
+      host: 'h.example',
+      region: 'eu-central',
+      key: 'by its name',
+      secret: 'swordfish',
+      folder: '/not/declared',
+    };
+    const environment = { API_TOKEN: 'from-outside', STAGE: 'production', OTHER: 'other' };
+    const { secrets } = await resolveInputs(config, async (id) => given[id], { definitions, environment });
+    assert.deepEqual(secrets, ['by its name', 'swordfish', 'from-outside']);
+    const undeclared = await resolveInputs(config, async (id) => given[id], { environment });
+    assert.deepEqual(undeclared.secrets, [
+      'h.example',
+      'eu-central',
+      'by its name',
+      'swordfish',
+      'from-outside',
+    ]);
   });
 
   test('a missing input is an error, and no other input is asked for', async () => {

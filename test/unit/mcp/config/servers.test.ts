@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { describeChange, describeServer, fingerprintServer } from '../../../../src/mcp/config/fingerprint.ts';
 import { readServers, readServersFile } from '../../../../src/mcp/config/servers.ts';
-import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
+import { type ServerConfig, startedIn } from '../../../../src/mcp/config/types.ts';
 
 const CONTEXT = {
   workspaceFolder: '/ws',
@@ -265,6 +266,12 @@ describe('the description of a server for consent', () => {
     GIT_SSH_COMMAND: 'sh x',
     GIT_TOKEN: 'hidden',
     DATABASE_URL: 'hidden',
+    UV_INDEX_URL: 'https://evil.example/simple',
+    PIP_INDEX_URL: 'https://evil.example/simple',
+    DOCKER_HOST: 'tcp://evil.example:2375',
+    OPENAI_BASE_URL: 'https://evil.example/v1',
+    STORE_URL: 'postgres://me:hidden@h/db',
+    HOOK_URL: 'https://h/?key=hidden',
   };
   const fileLines = `x
 env: PATH=/own
@@ -276,7 +283,11 @@ env file sets: PYTHONSTARTUP=x.py
 env file sets: Path=./bin
 env file sets: https_proxy=http://h
 env file sets: GIT_SSH_COMMAND="sh x"
-env file sets: API, GIT_TOKEN, DATABASE_URL`;
+env file sets: UV_INDEX_URL=https://evil.example/simple
+env file sets: PIP_INDEX_URL=https://evil.example/simple
+env file sets: DOCKER_HOST=tcp://evil.example:2375
+env file sets: OPENAI_BASE_URL=https://evil.example/v1
+env file sets: API, GIT_TOKEN, DATABASE_URL, STORE_URL, HOOK_URL`;
   const long = 'x'.repeat(300);
   const env = { NODE_OPTIONS: '--import=/tmp/x.mjs', 'A B': 'c\nenv: D=e', EMPTY: '' };
   const cases: readonly [string, ServerConfig, string][] = [
@@ -299,7 +310,7 @@ env file sets: API, GIT_TOKEN, DATABASE_URL`;
     [
       'the inputs and the environment variables',
       stdio({ args: ['${input:a}'], env: { B: '${input:b} ${input:a}' }, fromEnvironment: ['HOME'] }),
-      'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\ngets from your environment: HOME',
+      'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\nfrom your environment: HOME',
     ],
     [
       'the env file: its names, with the values of decisive variables',
@@ -344,7 +355,7 @@ env file sets: API, GIT_TOKEN, DATABASE_URL`;
       'a hidden value',
       'x',
       'x',
-      'A value that is not shown has changed: one of its env file, or of your environment.',
+      'A value that is not shown has changed, in its env file or in your environment.',
     ],
   ];
   for (const [name, was, is, expected] of changes) {
@@ -396,3 +407,15 @@ describe('the fingerprint', () => {
     assert.equal(a?.[1], b?.[1]);
   });
 });
+
+test('a program of a workspace starts in its folder, and a permission is for that folder', () => {
+  const started = (folder: string, cwd?: string) =>
+    startedIn(folder, stdio(cwd === undefined ? {} : { cwd }));
+  assert.equal(fieldOf(started('/a')), '/a');
+  assert.equal(fieldOf(started('/a', 'sub')), join('/a', 'sub'));
+  assert.equal(fieldOf(started('/a', '/else')), '/else');
+  assert.equal(fieldOf(started('/a', '${userHome}/x')), '${userHome}/x');
+  assert.notEqual(fingerprintServer(started('/a', 'sub')), fingerprintServer(started('/b', 'sub')));
+});
+
+const fieldOf = (config: ServerConfig) => (config.kind === 'stdio' ? config.cwd : undefined);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { describe, it, test } from 'node:test';
-import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
-import { createMask, LogLimit, StderrTail } from '../../../../src/mcp/connection/stderr.ts';
+import { describe, test } from 'node:test';
+import { LogLimit } from '../../../../src/mcp/connection/serverLog.ts';
+import { explainStderr, StderrTail } from '../../../../src/mcp/connection/stderr.ts';
 
 async function tailOf(chunks: Iterable<string | Buffer>): Promise<{ tail: StderrTail; logged: string[] }> {
   const stream = new PassThrough();
@@ -17,26 +17,32 @@ async function tailOf(chunks: Iterable<string | Buffer>): Promise<{ tail: Stderr
 }
 
 describe('the tail of stderr', () => {
-  test('has the last lines, without colors and blank lines', async () => {
+  test('explains an exit without colors, and logs every line', async () => {
     const { tail, logged } = await tailOf(['one\ntw', 'o\r\n\n\u001b[31mthree\u001b[0m\nfo', 'ur']);
-    assert.deepEqual(tail.lastLines(2), ['three', 'four']);
-    assert.deepEqual(tail.lastLines(9), ['one', 'two', 'three', 'four']);
+    assert.equal(tail.explanation(), 'Last lines of stderr: one | two | three | four');
     assert.deepEqual(logged, ['one', 'two', '', 'three']);
   });
 
+  test('has the error that ended Node, however long its stack trace is', async () => {
+    const stack = Array.from({ length: 20 }, (_, at) => `    at f${at} (file.js:${at}:1)\n`).join('');
+    const report = `file.js:1\n  throw err;\n  ^\n\nTypeError [ERR_X]: No bindings\n${stack}\n`;
+    const { tail } = await tailOf(['Error: an old one\n', report, '{ code: 1 }\n\nNode.js v24.1.0\n']);
+    assert.match(tail.explanation() ?? '', /^TypeError \[ERR_X\]: No bindings/);
+  });
+
   test('is bounded, whatever the size of the chunks', async () => {
-    const line = `${'x'.repeat(99)}\n`;
-    const small = await tailOf(Array.from({ length: 5000 }, () => line));
-    const large = await tailOf([line.repeat(5000)]);
-    for (const { tail } of [small, large]) {
-      const kept = tail.lastLines(Number.POSITIVE_INFINITY).length;
-      assert.ok(kept >= 655 && kept <= 700, `${kept} lines of 100 bytes are about 64 KB`);
+    const lines = (count: number) => `${'x'.repeat(99)}\n`.repeat(count);
+    // About 64 KB are kept.
+    const chunks = (count: number) => ['Error: first\n', ...Array.from({ length: count }, () => lines(1))];
+    assert.match((await tailOf(chunks(600))).tail.explanation() ?? '', /^Error: first \| x+$/);
+    for (const flood of [chunks(5000), ['Error: first\n', lines(5000)]]) {
+      assert.match((await tailOf(flood)).tail.explanation() ?? '', /^Last lines of stderr: x+/);
     }
   });
 
   test('keeps the end of an endless line', async () => {
     const { tail } = await tailOf(['a'.repeat(1_000_000), 'b'.repeat(10)]);
-    assert.equal(tail.lastLines(1)[0]?.length, 2001);
+    assert.equal(tail.explanation()?.length, 'Last lines of stderr: '.length + 2001);
   });
 
   test('a flood does not fill the log', async () => {
@@ -63,90 +69,36 @@ test('a thousand lines a minute are logged, then one notice, until the next minu
   assert.deepEqual(minute(70_000), [1000, 1, 499]);
 });
 
-const stdio = (env: Record<string, string> = {}): ServerConfig => ({
-  kind: 'stdio',
-  command: 'c',
-  args: [],
-  env,
-});
-const remote = (more: object = {}): ServerConfig => ({
-  kind: 'http',
-  url: 'https://a.example/',
-  headers: {},
-  ...more,
-});
-
-describe('the mask hides', () => {
-  const cases: Readonly<Record<string, readonly [ServerConfig, string, string]>> = {
-    'an environment variable, anywhere': [
-      stdio({ KEY: 'hunter22' }),
-      'key=hunter22, hunter22!',
-      'key=•••, •••!',
+describe('an exit is explained by', () => {
+  const cases: Readonly<Record<string, readonly [stderr: string, expected: string | undefined]>> = {
+    'the error of Node, without its source and its stack': [
+      `file:///srv/index.js:3\n  throw new Error('x');\n        ^\n\nError: Set API_KEY first\n    at run (file:///srv/index.js:3:9)\n    at node:internal/main:1:1 {\n  code: 'NO_KEY'\n}\n\nNode.js v20.19.0\n`,
+      'Error: Set API_KEY first',
     ],
-    'no short word': [stdio({ DEBUG: 'true', PORT: '8080' }), 'true 8080', 'true 8080'],
-    'a longer secret before its prefix': [
-      stdio({ A: 'secret', B: 'secret-and-more' }),
-      'secret-and-more',
-      '•••',
+    'an error with a code': [
+      `Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'\n    at resolve (node:internal:1)\n  code: 1\n}\n`,
+      `Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'`,
     ],
-    'a secret with special characters of patterns': [
-      stdio({ A: 'a.b*c(d[e' }),
-      'xa.b*c(d[ey aXb*c(d[e',
-      'x•••y aXb*c(d[e',
+    'the exception of Python': [
+      `Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    main()\nModuleNotFoundError: No module named 'mcp'\n`,
+      `ModuleNotFoundError: No module named 'mcp'`,
     ],
-    'a secret in a URL': [stdio({ A: 'p@ss/word' }), 'x?t=p%40ss%2Fword', 'x?t=•••'],
-    'a secret in JSON': [stdio({ A: 'line1\n"line2"' }), '{"a":"line1\\n\\"line2\\""}', '{"a":"•••"}'],
-    'a header': [remote({ headers: { 'X-Key': 'abc12345' } }), 'sent abc12345', 'sent •••'],
-    'a bearer token of a header, also alone': [
-      remote({ headers: { Authorization: 'Bearer tok.en-1' } }),
-      'token tok.en-1',
-      'token •••',
+    'the error of a program': ['loading\nerror: unknown option --prot\n', 'error: unknown option --prot'],
+    'the last of several errors': [
+      'Error: retrying\nTypeError: x is not a function\n    at a\n',
+      'TypeError: x is not a function',
     ],
-    'user and password of a URL': [
-      remote({ url: 'https://somebody:pass%20word@a.example/mcp' }),
-      'somebody pass%20word',
-      '••• •••',
+    'an error, and the last line if it is about something else': [
+      'Error: no cache\n    at a\nstarting\nSegmentation fault\n',
+      'Error: no cache | Segmentation fault',
     ],
-    'query parameters of a URL': [
-      remote({ url: 'https://a.example/?key=s3cr3t99' }),
-      'got s3cr3t99',
-      'got •••',
+    'the last five lines, if none is an error': [
+      '1\n2\n3\n4\n\n5\nno errors so far\n',
+      'Last lines of stderr: 2 | 3 | 4 | 5 | no errors so far',
     ],
-    'an OAuth client secret': [
-      remote({ oauth: { clientId: 'public-id', clientSecret: 'client-secret' } }),
-      'public-id client-secret',
-      'public-id •••',
-    ],
-    'text like a bearer token': [stdio(), 'Authorization: bearer abcdef.123', 'Authorization: bearer •••'],
-    'text like an API key': [
-      stdio(),
-      'sk-ant-api03-abcdefghijkl ghp_abcdefghijklmnopqrst AKIAABCDEFGHIJKLMNOP xoxb-1234567890-a',
-      '••• ••• ••• •••',
-    ],
-    'text like a signed token': [
-      stdio(),
-      'jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end',
-      'jwt ••• end',
-    ],
-    'no ordinary words': [
-      stdio(),
-      'task-force-of-many-people-here risk_assessment bearer of news',
-      'task-force-of-many-people-here risk_assessment bearer of news',
-    ],
+    'nothing, if it wrote nothing': [' \n\n', undefined],
   };
-  for (const [rule, [config, text, expected]] of Object.entries(cases)) {
-    it(rule, () => assert.equal(createMask(config)(text), expected));
+  for (const [rule, [stderr, expected]] of Object.entries(cases)) {
+    test(rule, () => assert.equal(explainStderr(stderr), expected));
   }
-
-  it('extra secrets', () => {
-    assert.equal(createMask(stdio(), ['refresh-token', 'x'])('x refresh-token'), 'x •••');
-  });
-
-  it('secrets in a long text, in linear time', () => {
-    const mask = createMask(stdio({ A: 'hunter22' }));
-    for (const piece of ['eyJ', 'eyJhbGciOiJI.', 'sk-', 'Bearer ', 'Bearer', 'hunter2', '_', ' ']) {
-      const text = piece.repeat(Math.ceil(1e6 / piece.length));
-      assert.ok(mask(`${text}hunter22`).endsWith('•••'), piece);
-    }
-  });
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BUDGET } from '../../../../src/base/budget.ts';
+import { collectTools } from '../../../../src/mcp/lists/definitions.ts';
 import { pickIcon } from '../../../../src/mcp/lists/pages.ts';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
@@ -40,4 +42,16 @@ describe('an icon', () => {
   for (const [rule, [icons, expected]] of Object.entries(cases)) {
     it(rule, () => assert.equal(pickIcon(icons), expected));
   }
+});
+
+it('a list over its budget of characters is cut with a notice, and its beginning is used', async () => {
+  // The schema of each tool alone is within its budget.
+  const description = 'x'.repeat(BUDGET.schemaChars - 1000);
+  const tools = Array.from({ length: 100 }, (_, at) => ({
+    name: `t${at}`,
+    inputSchema: { type: 'object', description },
+  }));
+  const { items, notices } = await collectTools('big', async () => ({ tools }));
+  assert.ok(items.length > 0 && items.length <= BUDGET.listChars / description.length);
+  assert.deepEqual(notices, [`The list of tools was cut after ${items.length}.`]);
 });

@@ -16,8 +16,28 @@ test('too many pending requests of one server are rejected without affecting oth
   assert.equal(await limit.run('flood', async () => 'again'), 'again');
 });
 
+test('a server that is refused three times in a row is not heard for five minutes', async () => {
+  let now = 0;
+  const limit = new PendingRequestLimit({ now: () => now });
+  const ask = (server: string, action: string) =>
+    limit.run(
+      server,
+      async () => action,
+      (answer) => answer !== 'accept',
+    );
+  await ask('nag', 'decline');
+  await ask('nag', 'decline');
+  await ask('nag', 'accept');
+  for (const action of ['decline', 'cancel', 'decline']) await ask('nag', action);
+  await assert.rejects(ask('nag', 'accept'), /declined 3 requests in a row/);
+  assert.equal(await ask('calm', 'accept'), 'accept');
+  now = 5 * 60_000;
+  assert.equal(await ask('nag', 'accept'), 'accept');
+});
+
 test('a question that fails is not open any more', async () => {
-  const limit = new PendingRequestLimit();
+  let now = 0;
+  const limit = new PendingRequestLimit({ now: () => (now += 5 * 60_000) });
   for (let times = 0; times < 20; times += 1) {
     await assert.rejects(
       limit.run('server', async () => {

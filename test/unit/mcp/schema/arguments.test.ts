@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { ArgumentHelp } from '../../../../src/mcp/callArguments/help.ts';
+import { repairArguments } from '../../../../src/mcp/callArguments/repair.ts';
+import { checkStructured } from '../../../../src/mcp/pool/outputCheck.ts';
 import {
   type ArgumentQuestion,
   checkAnswer,
@@ -15,7 +18,7 @@ import {
   missingArguments,
   withPatterns,
 } from '../../../../src/mcp/schema/arguments.ts';
-import { exampleFor } from '../../../../src/mcp/schema/schema.ts';
+import { exampleFor } from '../../../../src/mcp/schema/example.ts';
 
 /** The question for one required argument, without the fields that all questions share. */
 function ask(schema: unknown, extra: object = {}): Record<string, unknown> {
@@ -456,4 +459,34 @@ describe('no schema causes an exception', () => {
     });
     fc.assert(fc.property(root, useAll), { numRuns: 500 });
   });
+});
+
+test('no pattern of a server ever becomes a RegExp', async (t) => {
+  // Takes 2^40 steps on a backtracking engine, and counts no repetition.
+  const pattern = `^${'(a|a)'.repeat(40)}$`;
+  const value = `${'a'.repeat(40)}b`;
+  const text = { type: 'string', pattern, default: value };
+  const schema = { type: 'object', properties: { x: text }, patternProperties: { [pattern]: text } };
+  const { RegExp: Real } = globalThis;
+  const made: string[] = [];
+  globalThis.RegExp = new Proxy(Real, {
+    construct: (target, [source, ...flags]) => {
+      made.push(String(source));
+      return new target(source, ...flags);
+    },
+  });
+  t.after(() => {
+    globalThis.RegExp = Real;
+  });
+  const questions = await withPatterns(argumentQuestions(schema));
+  assert.equal(questions[0]?.default, undefined);
+  const help = await ArgumentHelp.create(schema);
+  await help?.check(JSON.stringify({ x: value }));
+  await help?.complete('{"x": ""}', 7);
+  assert.equal(checkStructured({ type: 'object', properties: { x: text } }, { x: value }), undefined);
+  repairArguments(JSON.stringify({ x: value }), schema);
+  assert.deepEqual(
+    made.filter((source) => source.includes('(a|a)(a|a)')),
+    [],
+  );
 });

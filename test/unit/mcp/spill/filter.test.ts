@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { BUDGET } from '../../../../src/base/budget.ts';
+import { SpillTable } from '../../../../src/mcp/spill/files.ts';
 import { JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
-import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { anySign } from '../../../kit/anySign.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
@@ -110,7 +111,7 @@ const messages = (result: fc.Arbitrary<unknown>) =>
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 test('a message is endless when more than 1 GiB was dropped', () => {
-  assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
+  assert.equal(BUDGET.droppedBytes, 1024 ** 3);
 });
 
 test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
@@ -121,7 +122,7 @@ test('a response is reported at once, then a few times a second, including its l
     assign: async () => {},
     arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
     tooLarge: () => assert.fail(),
-    maxDroppedBytes: MAX_DROPPED_BYTES,
+    maxDroppedBytes: BUDGET.droppedBytes,
   });
   const push = (megabytes: number, start = '') => filter.push(Buffer.from(start.padEnd(megabytes * MB)));
   const told = () => reported.splice(0);
@@ -272,6 +273,23 @@ describe('strings longer than any buffer', () => {
       ),
       { numRuns: 15 },
     );
+  });
+
+  test('together over the limit of a result are not written to the disk', async (t) => {
+    const folder = makeFolder(t);
+    const options = { folder: async () => folder.path, maxBytes: 1e9, maxTotalBytes: 250_000 };
+    const table = new SpillTable(options);
+    const data = randomBytes(99_999).toString('base64');
+    const json = JSON.stringify({ id: 5, result: [data, data, data, data, 'next'] });
+    const filtered = await filterMessage([Buffer.from(json)], table, 65_536);
+    const { result } = JSON.parse(filtered.toString()) as { result: string[] };
+    assert.deepEqual(
+      result.slice(0, 4).map((each) => table.find(each)?.kind),
+      ['bytes', 'bytes', 'refused', 'refused'],
+    );
+    assert.equal(result[4], 'next');
+    assert.equal(folder.files().length, 2);
+    await table.dispose();
   });
 
   test('over the limit are counted exactly', async (t) => {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
+import { BUDGET } from '../../../../src/base/budget.ts';
 import { SpillTable } from '../../../../src/mcp/spill/files.ts';
 import { type FilterRequests, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
-import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/tickets.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { temporaryFolder } from '../../../kit/folder.ts';
 
@@ -47,7 +47,7 @@ export async function filterMessage(
     assign: async (_id, other) => table?.adopt(other),
     arrived: () => {},
     tooLarge: () => Buffer.from('{}'),
-    maxDroppedBytes: MAX_DROPPED_BYTES,
+    maxDroppedBytes: BUDGET.droppedBytes,
   };
   const filter = new JsonFilter(requests, minSpilledChars);
   for (const chunk of chunks) await filter.push(chunk);

@@ -20,6 +20,27 @@ describe('the key in the environment', () => {
     ['white space around it is removed', config(), { ANTHROPIC_API_KEY: ' c\n' }, 'c'],
     ['of OpenAI for both protocols', config({ provider: 'openai-chat' }), { OPENAI_API_KEY: 'd' }, 'd'],
     ['of Google', config({ provider: 'google' }), { GOOGLE_GENERATIVE_AI_API_KEY: 'e' }, 'e'],
+    [
+      'at its own address',
+      config({ baseUrl: 'https://api.anthropic.com/v1/' }),
+      { ANTHROPIC_API_KEY: 'c' },
+      'c',
+    ],
+    ...[
+      'https://evil.example/v1',
+      'http://api.anthropic.com/v1',
+      'https://api.anthropic.com.evil.example/v1',
+      'https://api.anthropic.com:8443/v1',
+      'https://api.anthropic.com@evil.example/v1',
+      'http://127.0.0.1:8080/v1',
+      'nowhere',
+    ].map((baseUrl): Case => [`not at ${baseUrl}`, config({ baseUrl }), { ANTHROPIC_API_KEY: 'c' }]),
+    [
+      'of its own name at any address',
+      config({ baseUrl: 'https://other.example/v1' }),
+      { FILECHAT_KEY_MY_MODEL: 'b', ANTHROPIC_API_KEY: 'c' },
+      'b',
+    ],
     ['of no other provider', config({ provider: 'openai-compatible' }), { OPENAI_API_KEY: 'd' }],
     ['a name with a slash', config({ name: 'openai/x.1' }), { FILECHAT_KEY_OPENAI_X_1: 'f' }, 'f'],
   ];

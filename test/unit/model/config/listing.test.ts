@@ -105,6 +105,14 @@ describe('a list of models', () => {
       'gemini-2.5-pro',
     ]));
 
+  it('reads versions with a hyphen, and no sizes or dates as versions', () =>
+    assert.deepEqual(ids(data('claude-x-5', 'claude-x-4-5-20250929', 'claude-x-5-5', 'gemma-5-70b')), [
+      'claude-x-5-5',
+      'claude-x-5',
+      'gemma-5-70b',
+      'claude-x-4-5-20250929',
+    ]));
+
   it('leaves out models that do not chat', () => {
     const others = [
       'text-embedding-3-large',

@@ -21,6 +21,8 @@ describe('an entry is read as a model', () => {
     maxTokens: 100,
     reasoning: 'low',
     price,
+    contextTokens: 8000,
+    abilities: ['images', 'tools'],
   } as const;
   const cases: readonly (readonly [rule: string, entry: unknown, expected: Omit<ModelConfig, 'name'>])[] = [
     ['provider and model are sufficient', google, google],
@@ -53,6 +55,8 @@ describe('an invalid entry is a problem with advice', () => {
     [{ ...good, headers: { 'a b': 'c' } }, /header "a b" has a name or value/],
     [{ ...good, headers: { a: 'b\nc' } }, /header "a" has a name or value/],
     [{ ...good, maxTokens: 0 }, /"maxTokens" must be a whole number/],
+    [{ ...good, contextTokens: '8k' }, /"contextTokens" must be a whole number/],
+    [{ ...good, abilities: ['sight'] }, /"abilities" must be a list of images, documents/],
     [{ ...good, reasoning: 'much' }, /"reasoning" must be/],
     [{ ...good, price: { input: 1 } }, /"price" must have "input" and "output"/],
     [{ ...good, price: { input: -1, output: 1 } }, /"price.input" must be a number/],

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  costOf,
-  describeCost,
-  describeCount,
-  describeUsage,
-  priceOf,
-} from '../../../../src/model/config/prices.ts';
+import { costOf, describeCost, describeCount, describeUsage } from '../../../../src/model/config/prices.ts';
 
 describe('the cost', () => {
   const price = { input: 10, output: 100, cachedInput: 1, cacheWrite: 20 };
@@ -16,6 +10,14 @@ describe('the cost', () => {
   });
   it('uses the input price where there is no cache price', () => {
     assert.equal(costOf({ input: 1_000_000, cachedInput: 1_000_000 }, { input: 3, output: 1 }), 3);
+  });
+  it('is higher for a long request where the provider charges more', () => {
+    const tiers = [
+      { above: 1000, input: 20, output: 200 },
+      { above: 2000, input: 40, output: 400 },
+    ];
+    const costs = [1000, 1001, 2001].map((input) => costOf({ input, output: 1000 }, { ...price, tiers }));
+    assert.deepEqual(costs, [0.11, 0.22002, 0.48004]);
   });
   it('is never negative, whatever a provider reports', () => {
     assert.ok((costOf({ input: 10, cachedInput: 50, cacheWrite: 50 }, price) ?? -1) >= 0);
@@ -41,30 +43,4 @@ it('counts and costs are rounded', () => {
   assert.equal(counts.join(', '), '0, 999, 1.0k, 999.9k, 1.0M, 12.3M');
   const costs = [0, 0.00001, 0.0042, 0.1, 12.345].map(describeCost);
   assert.equal(costs.join(', '), '$0, < $0.0001, $0.0042, $0.10, $12.35');
-});
-
-describe('the price', () => {
-  const of = (provider: 'anthropic' | 'openai' | 'openai-compatible' | 'tour', model: string, more = {}) =>
-    priceOf({ name: 'x', provider, model, ...more });
-
-  it('is that of the model’s family, with or without a date', () => {
-    assert.equal(of('anthropic', 'claude-sonnet-4-5')?.output, 15);
-    assert.equal(of('anthropic', 'claude-sonnet-4-5-20250929')?.output, 15);
-    assert.equal(of('openai', 'gpt-4o-2024-08-06')?.output, 10);
-    assert.equal(of('openai', 'gpt-4o-mini')?.output, 0.6);
-  });
-  it('is not guessed for another model with a similar name', () => {
-    for (const model of ['claude-opus-4-9', 'claude-sonnet', 'constructor'])
-      assert.equal(of('anthropic', model), undefined);
-    for (const model of ['gpt-5-pro', 'gpt-5.9', 'gpt-4o-audio'])
-      assert.equal(of('openai', model), undefined);
-  });
-  it('is the configured one, if there is one', () => {
-    assert.deepEqual(of('openai', 'gpt-4o', { price: { input: 1, output: 1 } }), { input: 1, output: 1 });
-  });
-  it('is unknown for another endpoint', () => {
-    assert.equal(of('openai', 'gpt-4o', { baseUrl: 'https://h/v1' }), undefined);
-    assert.equal(of('openai-compatible', 'gpt-4o'), undefined);
-  });
-  it('of the tour is zero', () => assert.deepEqual(of('tour', 'tour'), { input: 0, output: 0 }));
 });

@@ -343,7 +343,7 @@ it('each kind of failure has something to do next', () => {
     ['unreachable', ['tryAgain', 'selectModel', 'openModelSettings']],
     ['lost', ['tryAgain']],
     ['tooLong', ['compact', 'selectModel']],
-    ['server', ['showServerLog', 'editServer']],
+    ['server', ['restartServer', 'showServerLog', 'editServer']],
   ];
   for (const [kind, actions] of cases)
     assert.deepEqual(actionsFor({ kind, host: 'api.openai.com' }), actions, kind);

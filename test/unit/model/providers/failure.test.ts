@@ -62,8 +62,8 @@ describe('toFailure', () => {
     [status(529, 'Overloaded'), 'api.example is overloaded: Overloaded.'],
     [{ type: 'overloaded_error', message: 'Overloaded' }, 'api.example is overloaded: Overloaded.'],
     [{ code: 502, message: 'Upstream' }, 'api.example failed with status 502: Upstream.'],
-    [{ message: 'Hm' }, 'api.example failed with status 500: Hm.'],
-    ['Hm', 'api.example failed with status 500: Hm.'],
+    [{ message: 'Hm' }, 'api.example reported an error: Hm.'],
+    ['Hm', 'api.example reported an error: Hm.'],
     [
       fetchFailed('ENOTFOUND'),
       'Could not connect to api.example: the host was not found. Check the address and the network.',

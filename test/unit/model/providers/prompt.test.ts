@@ -29,7 +29,13 @@ async function send(
   more: Partial<ModelConfig> = {},
   request: Partial<ModelRequest> = {},
 ): Promise<Body> {
-  const config = { name: 'm', provider, model: MODELS[provider], baseUrl: 'http://host.example/v1', ...more };
+  const config = {
+    name: 'm',
+    provider,
+    model: MODELS[provider],
+    baseUrl: 'https://host.example/v1',
+    ...more,
+  };
   const preview = await createSdkModel(config, { key: 'k' }).preview({
     system: '',
     messages,

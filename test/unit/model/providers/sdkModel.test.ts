@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { findBaseUrl, KeyRefused, listModels } from '../../../../src/model/config/list.ts';
 import type { ModelConfig } from '../../../../src/model/config/models.ts';
 import { createSdkModel } from '../../../../src/model/providers/sdkModel.ts';
-import { STALL_MS } from '../../../../src/model/providers/stream.ts';
+import { KEEP_ALIVE_MS, STALL_MS } from '../../../../src/model/providers/stream.ts';
 import type { ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
 
 const config: ModelConfig = {
@@ -44,6 +44,40 @@ function heldBody() {
 
 const respond = (body: ReadableStream | string) =>
   new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+
+describe('a key over http', () => {
+  const send = async (baseUrl: string, key: string | undefined) => {
+    const asked: string[] = [];
+    const fetch = async (input: unknown) => {
+      asked.push(String(input));
+      return Response.json({ data: [] });
+    };
+    const failed = await listModels({ ...config, baseUrl }, { key, fetch }).catch(String);
+    return { asked, failed };
+  };
+
+  for (const host of [
+    'host.example',
+    '192.168.0.7:11434',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+  ]) {
+    it(`is not sent to ${host}, and nothing else is`, async () => {
+      const { asked, failed } = await send(`http://${host}/v1`, 'sk-1');
+      assert.deepEqual(asked, []);
+      assert.match(String(failed), /The API key was not sent to .*, because http:\/\/ is not encrypted/);
+    });
+  }
+
+  it('is sent to this machine', async () => {
+    for (const host of ['localhost:1', '127.0.0.1:1', '[::1]:1'])
+      assert.equal((await send(`http://${host}/v1`, 'sk-1')).asked.length, 1);
+  });
+
+  it('is no problem where there is none', async () => {
+    assert.equal((await send('http://192.168.0.7:11434/v1', undefined)).asked.length, 1);
+  });
+});
 
 describe('five minutes of silence end the request with a retryable failure', () => {
   const waiting = Promise.withResolvers<unknown>();
@@ -84,6 +118,28 @@ describe('five minutes of silence end the request with a retryable failure', () 
     controller.close();
     assert.equal((await reply).map(({ kind }) => kind).join(), 'text,finish');
   });
+
+  const beats = [
+    [config, ': alive\n\n'],
+    [{ ...config, provider: 'anthropic' }, 'event: ping\ndata: {"type":"ping"}\n\n'],
+    [{ ...config, provider: 'openai' }, 'data: {"type":"keepalive","sequence_number":1}\n\n'],
+  ] as const;
+  for (const [each, beat] of beats) {
+    it(`and ${each.provider} ends it with keep-alives alone, after 15 minutes`, async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      const { body, next } = heldBody();
+      const failed = assert.rejects(
+        collect(createSdkModel(each, { fetch: async () => respond(body) }).stream(request, never)),
+        { retryable: true, message: 'host.example has sent only keep-alives for 15 minutes.' },
+      );
+      for (let ms = 0; ms < KEEP_ALIVE_MS; ms += STALL_MS / 2) {
+        const controller = await next();
+        t.mock.timers.tick(STALL_MS / 2);
+        controller.enqueue(new TextEncoder().encode(beat));
+      }
+      await failed;
+    });
+  }
 });
 
 it('a stop before the request sends nothing', async (t) => {

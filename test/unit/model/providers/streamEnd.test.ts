@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  classifyStreamEnd,
-  StreamEnd,
+  ENDINGS,
+  endingOf,
   type StreamFacts,
   type StreamOutcome,
-} from '../../../../src/model/providers/streamEnd.ts';
-import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
+  type StreamProblem,
+} from '../../../../src/model/providers/endings.ts';
+import { StreamEnd } from '../../../../src/model/providers/streamEnd.ts';
+import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 
-describe('classifyStreamEnd', () => {
+describe('the table of endings', () => {
   const begun = { hasEnded: false, answered: true, hasOutput: true } as const;
   const silent = { hasEnded: false, answered: true, hasOutput: false } as const;
   const unanswered = { hasEnded: false, answered: false, hasOutput: false } as const;
@@ -21,8 +23,10 @@ describe('classifyStreamEnd', () => {
     ['closed after text', { ...begun, problem: 'cut' }, 'again'],
     ['closed before text', { ...silent, problem: 'cut' }, 'again'],
     ['no connection', { ...unanswered, problem: 'cut' }, 'later'],
+    ['no response for too long', { ...unanswered, problem: 'silent' }, 'again'],
+    ['only keep-alives for too long', { ...silent, problem: 'silent' }, 'again'],
     ['an error after text', { ...begun, problem: 'reported' }, 'again'],
-    ['an error before text', { ...silent, problem: 'reported' }, 'later'],
+    ['an error before text', { ...silent, problem: 'reported' }, 'again'],
     ['an error in place of a stream', { ...unanswered, problem: 'reported' }, 'later'],
     ['a request that is not accepted', { ...unanswered, problem: 'refused' }, 'failed'],
     ['an error after text that would recur', { ...begun, problem: 'refused' }, 'failed'],
@@ -32,20 +36,36 @@ describe('classifyStreamEnd', () => {
     ['events of another provider after text', { ...begun, problem: 'wrongFormat' }, 'failed'],
   ];
   for (const [rule, facts, verdict] of cases) {
-    it(`${rule}: ${verdict}`, () => assert.equal(classifyStreamEnd(facts), verdict));
+    it(`${rule}: ${verdict}`, () => assert.equal(endingOf(facts).outcome, verdict));
   }
+
+  it('has one row for all facts, and no row that none needs', () => {
+    const both = [true, false];
+    const problems: readonly StreamProblem[] = [
+      ...(['cut', 'silent', 'brokenOff', 'reported', 'refused', 'unreadable', 'wrongFormat'] as const),
+    ];
+    const all = problems.flatMap((problem) =>
+      both.flatMap((hasEnded) =>
+        both.flatMap((answered) =>
+          both.map((hasOutput) => endingOf({ problem, hasEnded, answered, hasOutput })),
+        ),
+      ),
+    );
+    assert.deepEqual(new Set(all), new Set(ENDINGS));
+  });
 });
 
 interface Seen {
   readonly said: boolean;
   readonly isForeign?: boolean;
+  readonly error?: boolean;
   readonly closing?: string;
 }
 
 describe('StreamEnd', () => {
   const chat = (finish_reason: unknown) => `data: ${JSON.stringify({ choices: [{ finish_reason }] })}\n\n`;
   const stop = 'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n';
-  const closing = '\n\ndata: {"type":"message_stop"}\n\n';
+  const closing = 'data: {"type":"message_stop"}';
   const cases: readonly (readonly [rule: string, SdkProvider, stream: string, Seen])[] = [
     ['nothing', 'openai-chat', '', { said: false }],
     ['comments', 'openai-chat', ': alive\n\n: alive\n\n', { said: false }],
@@ -54,6 +74,34 @@ describe('StreamEnd', () => {
     ['a stop reason', 'openai-chat', chat('stop'), { said: true }],
     ['[DONE]', 'openai-chat', `${chat(null)}data: [DONE]\n\n`, { said: true }],
     ['[DONE] without a space or a line end', 'openai-compatible', `${chat(null)}data:[DONE]`, { said: true }],
+    [
+      '[DONE] after events of another provider',
+      'google',
+      `${chat(null)}data: [DONE]\n\n`,
+      { said: false, isForeign: true },
+    ],
+    [
+      '[DONE] after an error',
+      'openai-chat',
+      'data: {"error":{"message":"No"}}\n\ndata: [DONE]\n\n',
+      { said: false, error: true },
+    ],
+    [
+      'an error after a stop reason',
+      'openai-chat',
+      `${chat('stop')}data: {"error":{"message":"No"}}\n\n`,
+      { said: true },
+    ],
+    ['an error as the stop reason', 'openai-chat', chat('error'), { said: false }],
+    [
+      'an error without data:',
+      'openai-compatible',
+      `${chat(null)}{"error":"No"}\n`,
+      { said: false, error: true },
+    ],
+    ['no error', 'openai-compatible', 'data: {"choices":[],"error":null}\n\n', { said: false }],
+    ['a field that is cut off', 'openai-chat', 'dat', { said: false }],
+    ['a first event that is cut off', 'openai-chat', 'event: x\ndata: {"a":', { said: false }],
     ['[DONE] with CRLF', 'google', 'data: [DONE]\r\n\r\n', { said: true }],
     [
       '[DONE] in a text',
@@ -92,12 +140,12 @@ describe('StreamEnd', () => {
     it(`${provider}: ${rule}`, () => {
       const bytes = new TextEncoder().encode(stream);
       for (const size of [1, 7, bytes.length]) {
-        const end = new StreamEnd(provider);
+        const end = new StreamEnd(wireOf({ provider }).signs);
         for (let at = 0; at < bytes.length; at += size) end.push(bytes.subarray(at, at + size));
-        const last = end.end();
+        const last = end.end().trim();
         assert.deepEqual(
-          { said: end.hasEnded, isForeign: end.isForeign, closing: last },
-          { isForeign: false, closing: '', ...expected },
+          { said: end.hasEnded, isForeign: end.isForeign, closing: last, error: end.error !== undefined },
+          { isForeign: false, closing: '', error: false, ...expected },
         );
       }
     });

@@ -38,7 +38,7 @@ const REQUEST: SamplingRequest = {
   hints: ['claude'],
 };
 
-const RENDERED = `This is the request of the server. It asks for an answer with at most 100 tokens, temperature 0.5, up to ["\\n# %% user"], preferably from "claude".
+const RENDERED = `This is the request of the server. It asks for a response with at most 100 tokens, temperature 0.5, up to ["\\n# %% user"], preferably from "claude".
 
 # %% system
 
@@ -152,7 +152,7 @@ describe('an answer as text', () => {
   test('is readable', () => {
     assert.equal(
       renderAnswer(answer),
-      'This is the answer of m # %% user. It has not been sent to the server yet.\n\n# %% assistant\n\nI look.\n\n# %% call {"id":"c2","name":"look"}\n\n```json\n{}\n```\n',
+      'This is the response of m # %% user. It has not been sent to the server yet.\n\n# %% assistant\n\nI look.\n\n# %% call {"id":"c2","name":"look"}\n\n```json\n{}\n```\n',
     );
   });
 

@@ -113,7 +113,7 @@ describe('results and replies', () => {
     ],
     'a reply that is being written is marked, and its open code ends there': [
       '# %% assistant\n```js\nlet\n<!-- filechat:writing abc -->\n',
-      />let\n<\/code>[\s\S]*<p class="filechat-note filechat-writing">Being written/,
+      />let\n<\/code>[\s\S]*<p class="filechat-note filechat-writing">Writing/,
     ],
   };
   eachCase(cases, (text, expected) => assert.match(render(text), expected));

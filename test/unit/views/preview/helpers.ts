@@ -16,7 +16,7 @@ export const WORDS: PreviewWords = {
   close: 'Close',
   model: 'Model',
   servers: 'Servers',
-  writing: 'Being written…',
+  writing: 'Writing…',
   unfinishedCall: 'not finished',
   notLoaded: 'not loaded: it is on the internet',
   generated: (kind, number) => `${kind} ${number}`,

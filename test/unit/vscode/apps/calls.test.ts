@@ -83,7 +83,7 @@ const REFUSED: readonly (readonly [string, SceneOptions, RegExp])[] = [
   [
     'a tool that is switched off',
     { off: true },
-    /a\.read is switched off\. The setting filechat\.disabledTools/,
+    /a\.read is turned off in the setting filechat\.disabledTools/,
   ],
   [
     'a tool that the chat does not allow',

@@ -57,6 +57,8 @@ describe('how a call is judged', () => {
     ['ask', true, OTHER, false, changed],
     ['auto-readonly', true, undefined, false, setting],
     ['auto-readonly', true, ONCE, false, setting],
+    ['auto-readonly', true, undefined, true, ask],
+    ['auto-readonly', true, SAME, true, ask],
     ['auto-readonly', false, undefined, false, ask],
     ['auto-readonly', true, OTHER, false, changed],
     ['auto-readonly', false, SAME, false, remembered],
@@ -85,7 +87,7 @@ describe('what is said about a tool', () => {
     });
     assert.equal(change, 'a.b has changed since it was allowed on 2026-05-03');
     assert.equal(warning, 'The server says that this tool may delete or overwrite data.');
-    assert.equal(files, 'Files it gets:\nimage: a.png, 3 bytes');
+    assert.equal(files, 'Files that the tool gets:\nimage: a.png, 3 bytes');
     assert.match(description ?? '', /^Description by the server: a⟦U\+202E⟧byyy/);
     assert.ok((description ?? '').length < 1_000);
     assert.deepEqual(more, []);
@@ -93,7 +95,7 @@ describe('what is said about a tool', () => {
 
   it('shows the whole description of a built-in tool as our own text', async () => {
     for (const tool of await builtInTools()) {
-      assert.deepEqual(describeTool(tool), [`What it does: ${tool.description}`]);
+      assert.deepEqual(describeTool(tool), [`Description: ${tool.description}`]);
     }
   });
 });

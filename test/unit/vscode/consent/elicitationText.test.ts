@@ -25,7 +25,7 @@ describe('the notification of a server’s question', () => {
     const { text, isWhole } = noticeOfForm('shop', 'Who?” [Yes](command:x)\n$(check)', questions);
     assert.equal(
       text,
-      'The server “shop” asks: “Who?" [Yes] (command:x) $ (check)” Give it no passwords and no keys.',
+      'The server “shop” asks: “Who?" [Yes] (command:x) $ (check)” Do not enter passwords or keys.',
     );
     assert.equal(isWhole, true);
     assert.equal(noticeOfForm('shop', 'Shall I?', []).text, 'The server “shop” asks: “Shall I?”');
@@ -57,7 +57,7 @@ describe('the details of a server’s form', () => {
     const text = describeForm('Who\u202e are you?', questions);
     assert.match(
       text,
-      /^It says:\nWho⟦U\+202E⟧ are you\?\n\nIt asks for: Your \$ \(name\), gift, colour, extras, size\.\n/,
+      /^Requested fields: Your \$ \(name\), gift, colour, extras, size\.\n[\s\S]*\n\nMessage from the server:\n│ Who⟦U\+202E⟧ are you\?$/,
     );
   });
 
@@ -66,24 +66,49 @@ describe('the details of a server’s form', () => {
       properties: Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`f${at}`, { type: 'string' }])),
     });
     const text = describeForm('a'.repeat(100_000), many);
-    assert.match(text, /^It says:\na{2000}…\n\nIt asks for: f0, .*, f19, and 5 more\.\n/);
+    assert.match(
+      text,
+      /^Requested fields: f0, .*, f19, and 5 more\.\n[\s\S]*\n\nMessage from the server:\n│ a{2000}…$/,
+    );
   });
 
   test('shows only the text of a form without fields', () => {
-    assert.equal(describeForm('Shall I?', []), 'It says:\nShall I?');
+    assert.equal(describeForm('Shall I?', []), 'Message from the server:\n│ Shall I?');
   });
 
   test('shows the real host on a line of its own', () => {
     const text = describeUrl('Pay.', new URL('https://p\u0430ypal.com/https://paypal.com/?a=1'));
-    assert.match(text, /\nHost:\nxn--pypal-4ve\.com\n/);
-    assert.match(text, /\nWhole address:\nhttps:\/\/xn--pypal-4ve\.com\/https:\/\/paypal\.com\/\?a=1\n/);
+    assert.match(text, /^Host:\nxn--pypal-4ve\.com\n/);
+    assert.match(text, /\nFull address:\nhttps:\/\/xn--pypal-4ve\.com\/https:\/\/paypal\.com\/\?a=1\n/);
   });
+});
+
+test('no text of a server hides the real host, or looks like ours', () => {
+  const url = new URL('https://evil.test/');
+  const attacks = [
+    `${'\n'.repeat(1790)}x`,
+    `Pay.\n\nHost:\npaypal.com\n\nFull address:\nhttps://paypal.com/`,
+    'a\n'.repeat(900),
+    `Pay.\u2028Host:\u2029paypal.com\rHost:`,
+    `${' \n'.repeat(500)}Host:\npaypal.com`,
+  ];
+  for (const attack of attacks) {
+    const lines = describeUrl(attack, url).split(/\r\n|[\n\r\u2028\u2029]/);
+    assert.deepEqual(lines.slice(0, 2), ['Host:', 'evil.test']);
+    const from = lines.indexOf('Message from the server:');
+    assert.deepEqual(
+      lines.slice(0, from).filter((line) => /paypal/.test(line)),
+      [],
+    );
+    assert.ok(lines.slice(from + 1).every((line) => line.startsWith('│ ')));
+    assert.ok(lines.length < 40, `${lines.length} lines`);
+  }
 });
 
 describe('an answer in the list of answers', () => {
   const cases: readonly [string, unknown, string][] = [
     ['name', 'Ada [x](command:y)', 'Ada [x] (command:y)'],
-    ['name', undefined, '(left out)'],
+    ['name', undefined, '(omitted)'],
     ['gift', true, 'Yes'],
     ['gift', false, 'No'],
     ['colour', 'r', 'Red'],

@@ -65,7 +65,7 @@ describe('the line beside a call', () => {
     [ask({ files: [csv] }), 'charts.bar asks for permission · sends data/sales.csv (12.0 KB)'],
     [
       ask({ files: [csv, { ...csv, path: '/home/ada/b.txt', isContent: false }] }),
-      'charts.bar asks for permission · sends data/sales.csv (12.0 KB) · gets the path of b.txt',
+      'charts.bar asks for permission · sends data/sales.csv (12.0 KB) · sends the path of b.txt',
     ],
     [
       ask({ files: [1, 2, 3, 4, 5].map((n) => ({ ...csv, path: `/home/ada/${n}`, bytes: n })) }),

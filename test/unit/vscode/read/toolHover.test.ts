@@ -27,8 +27,8 @@ it('a tool shows its title, its description and a row for each argument, the req
     [
       '**charts\\.bar** — Bar chart',
       'Draws bars\\.',
-      '*It says that it only reads.*',
-      '| Argument | Type | Required | Meaning |\n|:-|:-|:-|:-|\n| **values** | array | yes |  |\n| **colour** | red \\| blue |  | Of the bars |\n| **title** | string |  |  |',
+      '*Only reads data, according to the server.*',
+      '| Argument | Type | Required | Description |\n|:-|:-|:-|:-|\n| **values** | array | yes |  |\n| **colour** | red \\| blue |  | Of the bars |\n| **title** | string |  |  |',
     ].join('\n\n'),
   );
 });
@@ -53,5 +53,8 @@ it('all text of a server is escaped', () => {
 });
 
 it('a tool without arguments is described as such', () => {
-  assert.match(toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }), /\*It takes no arguments\.\*$/);
+  assert.match(
+    toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }),
+    /\*This tool takes no arguments\.\*$/,
+  );
 });

@@ -33,7 +33,7 @@ describe('the line in the status bar', () => {
     'a run has started': [{ run: { seconds: 0 } }, '$(sync~spin) running · 0 s'],
     'a request was sent': [
       { run: { seconds: 3, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
-      '$(sync~spin) sonnet · 3 s · waiting for the first words',
+      '$(sync~spin) sonnet · 3 s · waiting for the response',
     ],
     'a model writes': [
       { run: { seconds: 75, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
@@ -41,11 +41,11 @@ describe('the line in the status bar', () => {
     ],
     'a model writes a call': [
       { run: { seconds: 1, model: 'm', state: { kind: 'calling', name: 'a__$(bug)', chars: 4 } } },
-      '$(sync~spin) m · 1 s · writes a call of a__$ (bug)',
+      '$(sync~spin) m · 1 s · writing a call to a__$ (bug)',
     ],
     'a retry is pending': [
       { run: { seconds: 9, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
-      '$(watch) trying again in 5 s',
+      '$(watch) retrying in 5 s',
     ],
   };
   for (const [name, [view, line]] of Object.entries(cases))
@@ -57,9 +57,9 @@ describe('the tooltip', () => {
     const next = { model: 'sonnet', tokens: 900, dollars: 0.002 };
     assert.equal(
       costTooltip({ next, total: total(0.1, undefined) }),
-      `The next request to sonnet has about 900 tokens, about $0.0020 without the answer.
+      `The next request to sonnet has about 900 tokens, about $0.0020 without the reply.
 
-So far: 2 answers, 2.4k tokens, $0.10 and 1 of unknown price.
+So far: 2 replies, 2.4k tokens, $0.10 and 1 of unknown price.
 
 | # | model | in | out | cost |
 |-:|:-|-:|-:|-:|
@@ -73,7 +73,7 @@ Click for the model, tokens, cost, servers and the log.`,
   it('reports if there is no reply yet', () => {
     assert.equal(
       costTooltip({}),
-      'No model has answered in this chat yet.\n\nClick for the model, tokens, cost, servers and the log.',
+      'No usage recorded for this chat yet.\n\nClick for the model, tokens, cost, servers and the log.',
     );
   });
 

@@ -80,7 +80,7 @@ describe('the row of a server', () => {
     const about = { ...ABOUT, title: 'Char\u202ets', instructions: 'Be\nnice.' };
     assert.equal(
       serverItem(row({ kind: 'ready', about })).tooltip,
-      'charts: ready\nIt calls itself Char⟦U+202E⟧ts, version 1.2.3.\nIt speaks MCP of 2025-11-25.\nIt says: Be\nnice.\nFrom your settings.',
+      'charts: ready\nName: Char⟦U+202E⟧ts, version: 1.2.3\nMCP protocol version: 2025-11-25\nInstructions: Be\nnice.\nFrom your settings.',
     );
   });
 
@@ -96,7 +96,7 @@ describe('the children of a server', () => {
       {
         kind: 'note',
         server: 'charts',
-        text: 'Not started. Start it to see its tools.',
+        text: 'Not started. Start the server to see its tools.',
         icon: 'play',
         command: 'filechat.startServer',
       },
@@ -109,9 +109,9 @@ describe('the children of a server', () => {
       childrenOfServer(failed).map((child) => child.kind === 'note' && [child.text, child.command]),
       [
         ['No such file.', undefined],
-        ['Start it again', 'filechat.restartServer'],
-        ['Edit its configuration', 'filechat.editServer'],
-        ['Show its log', 'filechat.showServerLog'],
+        ['Restart Server', 'filechat.restartServer'],
+        ['Edit Configuration', 'filechat.editServer'],
+        ['Show Log', 'filechat.showServerLog'],
       ],
     );
   });
@@ -119,7 +119,7 @@ describe('the children of a server', () => {
   const groups: readonly [offers: Partial<ServerOffers>, expected: readonly string[]][] = [
     [ABOUT.offers, ['tools', 'resources', 'templates', 'prompts']],
     [{ prompts: true }, ['prompts']],
-    [{}, ['It offers nothing.']],
+    [{}, ['The server has no tools, resources or prompts.']],
   ];
   for (const [offers, expected] of groups) {
     it(`that is ready: ${expected.join(', ')}`, () => {
@@ -180,7 +180,7 @@ describe('the row of a tool, resource or prompt', () => {
     assert.deepEqual(toolItem({ title: 'bars', description: 'Draws.', destructive: true }), {
       label: 'bars',
       description: 'bars',
-      tooltip: 'bars\nDraws.\nIt says that it may delete or overwrite.',
+      tooltip: 'bars\nDraws.\nMay delete or overwrite data, according to the server.',
       icon: { id: 'warning' },
       contextValue: 'tool',
     });
@@ -234,7 +234,7 @@ describe('the row of a tool, resource or prompt', () => {
     ];
     const prompts = [{ server: 'charts', prompt: 'trip', description: 'Plans.', arguments: args }];
     const { tooltip } = itemOf(promptContents('charts', { prompts }));
-    assert.equal(tooltip, 'trip\nPlans.\nIt asks for: city, day (optional)');
+    assert.equal(tooltip, 'trip\nPlans.\nArguments: city, day (optional)');
   });
 });
 

@@ -40,7 +40,7 @@ env: API_KEY=•••
 env: A=1
 env: B=\${input:charts.B}
 $(key) Stored as secrets: API_KEY
-$(question) Asked for at the start: B
+$(question) Asked for at startup: B
 $(info) Not used: timeout
 -- Change
 > $(edit) Rename charts…`,
@@ -61,15 +61,15 @@ $(warning) “c” is broken.
 -- Change
 > $(edit) Rename a…
 > $(edit) Rename b…
-> $(circle-slash) Leave Out a
-> $(circle-slash) Leave Out b`,
+> $(circle-slash) Exclude a
+> $(circle-slash) Exclude b`,
     );
   });
 
   it('shows what a server replaces', () => {
     const text = print([reviewed('a', { command: 'x' }, { replaces: 'y --old' })], [USER]);
     assert.match(text, /^> \$\(account\) Replace in User Settings and Start/);
-    assert.match(text, /x\n-- In place of\ny --old\n/);
+    assert.match(text, /x\n-- Replaces\ny --old\n/);
   });
 
   it('does not warn of connections on this machine', () => {

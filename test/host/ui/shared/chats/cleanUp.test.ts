@@ -58,11 +58,11 @@ ui.test(
     await takeScreenshot(page, 'clean-up-question');
     await button(question, 'Move to Trash').click();
     // This editor's files are on a server, where there is no trash.
-    const again = dialog(page, '1 file could not be moved to the trash. Delete for good?');
+    const again = dialog(page, '1 file could not be moved to the trash. Delete permanently?');
     await again.waitFor();
     assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, GONE, KEPT]);
     await takeScreenshot(page, 'clean-up-without-trash');
-    await button(again, 'Delete for Good').click();
+    await button(again, 'Delete Permanently').click();
     await waitFor('the file to go', 5_000, async () => (files(workspace).includes(GONE) ? undefined : true));
     assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
   },
@@ -91,7 +91,7 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
   await answerCall(page, 'sample.photo');
   await toast(
     page,
-    /This chat is not a saved file\. What its tools return is kept in \/.*cmdassets/,
+    /This chat is not a saved file\. Files that its tools return are stored in \/.*cmdassets/,
   ).waitFor();
   await takeScreenshot(page, 'told-where');
   await waitForText(evaluate, 'Tool generated image 1');

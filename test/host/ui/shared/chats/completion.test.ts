@@ -162,7 +162,7 @@ ui.test('arguments are offered by the schema, checked by it and put right', asyn
   // The window knows of the problems a moment later than the extension host, and what it draws above the line then
   // moves the line and closes the list. A person would ask again.
   await page.locator('.monaco-editor [class*="squiggly-"]').nth(1).waitFor();
-  await codeLens(page, 'Run 1 tool call').waitFor();
+  await codeLens(page, 'Run 1 Tool Call').waitFor();
   const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Add missing arguments: values' });
   await waitFor('the fixes', 30_000, async () => {
     await page.keyboard.press('ControlOrMeta+.');

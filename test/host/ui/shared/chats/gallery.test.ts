@@ -201,7 +201,7 @@ ui.test('search, filters and sorting apply', async (session) => {
   await gallery(session).getByText('1 of 8 assets').waitFor();
   assert.deepEqual(await names(session), [titleOf(LEFT_OVER)]);
   await search.fill('no such thing');
-  await gallery(session).getByText('Nothing fits').waitFor();
+  await gallery(session).getByText('No matches').waitFor();
   await assertAccessible(session.page, '.gallery');
   await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
   await gallery(session).getByLabel('Sort', { exact: true }).selectOption('name');
@@ -270,7 +270,7 @@ ui.test('an asset is revealed in its chat, and its reference is copied', async (
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const copied = (text: string) => page.locator('.statusbar-item', { hasText: `Copied: ${text}` }).waitFor();
   await tile(session, REPORT).click();
-  await gallery(session).getByRole('button', { name: 'Copy asset: Reference' }).click();
+  await gallery(session).getByRole('button', { name: 'Copy Reference for Tools' }).click();
   await copied(`asset:${REPORT}`);
   await tile(session, CHART).click();
   await gallery(session).getByRole('button', { name: 'Copy Link' }).click();
@@ -306,7 +306,7 @@ ui.test('new assets appear during a run; deleting asks first', async (session) =
   await gallery(session).getByRole('button', { name: 'Delete' }).click();
   await button(dialog(page, 'Move 2 assets to the trash?'), 'Move to Trash').click();
   // This editor's files are on a server, where there is no trash.
-  await button(dialog(page, '2 assets could not be moved to the trash.'), 'Delete for Good').click();
+  await button(dialog(page, '2 assets could not be moved to the trash.'), 'Delete Permanently').click();
   await tile(session, 'File 5').waitFor({ state: 'detached' });
   await tile(session, ARCHIVE).waitFor({ state: 'detached' });
   assert.ok(!existsSync(join(folder, ARCHIVE)) && !existsSync(join(folder, added)));

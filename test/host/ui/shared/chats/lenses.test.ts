@@ -116,7 +116,7 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
   const chat = `${ALONE}# %% user\nOne?\n\n# %% assistant\nEins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\nThree?\n`;
   await openText(session, 'earlier.chat.md', chat);
   const again = () => page.locator('.codelens-decoration a', { hasText: 'Regenerate' }).first();
-  const question = page.getByPlaceholder('More was said below this reply.');
+  const question = page.getByPlaceholder('There are turns below this reply.');
   await again().click();
   await question.waitFor();
   await takeScreenshot(page, 'regenerate-earlier-reply');
@@ -125,7 +125,7 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
   assert.equal(await textOf(evaluate), chat);
 
   await again().click();
-  await pick(page, 'More was said below this reply.', 'Fork to a New Chat');
+  await pick(page, 'There are turns below this reply.', 'Fork to a New Chat');
   const forked = await model.next();
   forked.say('Uno.');
   forked.finish();
@@ -135,7 +135,7 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
 
   await openText(session, 'earlier.chat.md', chat);
   await again().click();
-  await pick(page, 'More was said below this reply.', 'Replace What Follows');
+  await pick(page, 'There are turns below this reply.', 'Replace Turns Below');
   const replaced = await model.next();
   replaced.say('Un.');
   replaced.finish();
@@ -152,9 +152,9 @@ ui.test('the arguments of a call that waits are a click away', async (session) =
   const { page, evaluate } = session;
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'call.chat.md', `${ALONE}# %% user\nDraw.\n\n# %% assistant\n${call}\n# %% user\n`);
-  await codeLens(page, 'Run 1 tool call').waitFor();
+  await codeLens(page, 'Run 1 Tool Call').waitFor();
   await takeInBothThemes(session, 'lenses-of-a-call');
-  await codeLens(page, 'Edit arguments').click();
+  await codeLens(page, 'Edit Arguments').click();
   const line = () =>
     evaluate((vscode) => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
@@ -186,7 +186,7 @@ ui.test('a link shows its picture, a sound its length, and a reference opens its
   const hover = await hoverAt(session, '![A grad');
   assert.equal(await imageWidth(hover.locator('img')), 640);
   await hover.getByText('640 × 360 pixels').waitFor();
-  await hover.getByRole('link', { name: 'Show in gallery' }).waitFor();
+  await hover.getByRole('link', { name: 'Show in Gallery' }).waitFor();
   await hover.getByText('A gradient', { exact: true }).waitFor();
   await takeInBothThemes(session, 'hover-of-a-picture');
   await page.keyboard.press('Escape');
@@ -197,10 +197,10 @@ ui.test('a link shows its picture, a sound its length, and a reference opens its
   assert.equal(await target.locator('img').count(), 1);
   await page.keyboard.press('Escape');
   const sound = await hoverAt(session, '[Sile');
-  await sound.getByText(/Sound \(audio\/wav\) · 2\.5 s · /).waitFor();
+  await sound.getByText(/Audio \(audio\/wav\) · 2\.5 s · /).waitFor();
   await takeScreenshot(page, 'hover-of-a-sound');
   await page.keyboard.press('Escape');
-  await (await hoverAt(session, '[Go')).getByText('There is no file').waitFor();
+  await (await hoverAt(session, '[Go')).getByText('does not exist').waitFor();
   await page.keyboard.press('Escape');
 
   await hoverAt(session, 'asset:tool-im').then((reference) =>
@@ -223,7 +223,7 @@ ui.test('a resource is read by a call, by a click above its link, and opens on c
   const link = '> Resource `notes` at `docs://notes/a%20b`, type `text/markdown`';
   const call = '```tool_call filechat.read_resource c2\n{"server": "docs", "uri": "docs://self"}\n```\n';
   await openText(session, 'resources.chat.md', `# %% tool docs.find c1\n${link}\n\n# %% user\n${call}`);
-  await codeLens(page, 'Run 1 tool call').click();
+  await codeLens(page, 'Run 1 Tool Call').click();
   await answerCall(page, 'filechat.read_resource');
   await button(dialog(page, 'This workspace wants to start a program'), 'Allow').click();
   await waitForText(evaluate, '> From `docs://self`');
@@ -250,9 +250,9 @@ ui.test('the name of a tool shows what its server says, as text', async (session
     `---\nservers: [slow]\ntools: [slow.large, "slow.*"]\n---\n# %% user\nHi\n`,
   );
   const unknown = await hoverAt(session, 'slow.la');
-  await unknown.getByText('Nothing is known about').waitFor();
+  await unknown.getByText('No information about').waitFor();
   await takeScreenshot(page, 'hover-of-an-unknown-tool');
-  await unknown.getByRole('link', { name: 'Start it' }).click();
+  await unknown.getByRole('link', { name: 'Start Server' }).click();
   await waitFor('the server', 20_000, async () => {
     await page.keyboard.press('Escape');
     const hover = await hoverAt(session, 'slow.la');
@@ -264,7 +264,7 @@ ui.test('the name of a tool shows what its server says, as text', async (session
   assert.equal(await known.locator('a, b:text-is("now")').count(), 0);
   await takeInBothThemes(session, 'hover-of-a-tool');
   await page.keyboard.press('Escape');
-  await (await hoverAt(session, '"slow.')).getByText('fits these tools').waitFor();
+  await (await hoverAt(session, '"slow.')).getByText('matches these tools').waitFor();
   await page.keyboard.press('Escape');
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
 });
@@ -273,7 +273,7 @@ ui.test('a large result says how much has come, and Cancel ends the call', async
   const { page, evaluate } = session;
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'large.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
-  await codeLens(page, 'Run 1 tool call').click();
+  await codeLens(page, 'Run 1 Tool Call').click();
   await answerCall(page, 'slow.large');
   const notice = toast(page, /slow\.large · [1-9]\d* s · 3\.0 MB received/);
   await notice.waitFor();
@@ -287,7 +287,7 @@ ui.test('a file of 10 MiB and more is named in a warning, whose button shows it'
   const { page, evaluate } = session;
   const call = '```tool_call slow.large c1\n{"megabytes": 15, "waits": false}\n```\n';
   await openText(session, 'tenMiB.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
-  await codeLens(page, 'Run 1 tool call').click();
+  await codeLens(page, 'Run 1 Tool Call').click();
   await answerCall(page, 'slow.large');
   const warning = toast(
     page,

@@ -46,7 +46,7 @@ ui.test('a key is entered masked and sent only to its provider', async ({ page, 
   await page.keyboard.press('Enter');
   await toast(page, 'The key for held was saved.').waitFor();
   await runCommand(page, 'Filechat: Show Request');
-  const shown = await waitForText(evaluate, 'What would be sent to held');
+  const shown = await waitForText(evaluate, 'Next Request to held');
   await takeScreenshot(page, 'show-request');
   assert.match(shown, /"content": "Who answers\?"/);
   assert.match(shown, /authorization: «hidden»/);
@@ -75,7 +75,7 @@ ui.test('the status bar shows the model, the run and its cost', async ({ page, e
   await waitForText(evaluate, 'I do.\n\n# %% user\n');
   await item.filter({ hasText: /^\s*held\s*$/ }).waitFor();
   const hover = page.locator('.monaco-hover').filter({ visible: true }).first();
-  await pointAt(page, item, hover.getByText('So far: 1 answer, 1.2k tokens'));
+  await pointAt(page, item, hover.getByText('So far: 1 reply, 1.2k tokens'));
   await takeScreenshot(page, 'what-a-chat-costs');
 });
 

@@ -223,7 +223,10 @@ ui.test('a server that does not start is named, with its log', async (session) =
   await waitForText(evaluate, 'Hello.\n\n# %% user\n');
   const told = toast(page, /broken.*No token\./);
   await button(told, 'Edit Server').waitFor();
-  await waitForRow(page, 'Server broken failed | Show Log | Edit Server | Run | Regenerate | Fork | held');
+  await waitForRow(
+    page,
+    'Server broken failed | Restart Server | Show Log | Edit Server | Run | Regenerate | Fork | held',
+  );
   await takeInBothThemes(session, 'error-server');
   await button(told, 'Show Log').click();
   await page.locator('.part.panel').getByText('No token.').first().waitFor();

@@ -156,7 +156,7 @@ ui.test('Stop, Undo and closing the chat run nothing, and Run asks again', async
   await waitingCall(page, 'sample.weather').waitFor();
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('x');
-  await codeLens(page, 'Run 1 tool call').waitFor();
+  await codeLens(page, 'Run 1 Tool Call').waitFor();
   assert.equal(await codeLens(page, 'Allow Once').count(), 0);
   await page.keyboard.press('Shift+Enter');
   await waitingCall(page, 'sample.weather').waitFor();
@@ -196,7 +196,7 @@ ui.test(
     try {
       writeFileSync(join(outside.path, 'figures.txt'), 'forty-two');
       const question =
-        /Chat “.*”: A link leads out of this workspace\. Send the file \S*figures\.txt to the model\?/;
+        /Chat “.*”: A link points outside this workspace\. Send the file \S*figures\.txt to the model\?/;
       const asked = model.asked;
       await openChat(session, `Read [these](${join(outside.path, 'figures.txt')}).`);
       await page.keyboard.press('Shift+Enter');
@@ -211,7 +211,7 @@ ui.test(
       assert.equal(model.asked, asked);
 
       await page.keyboard.press('Shift+Enter');
-      await answerNotice(page, question, 'Send It');
+      await answerNotice(page, question, 'Send File');
       assert.match(await endReply('Read.'), /forty-two/);
       await waitForText(evaluate, 'Read.\n\n# %% user\n');
     } finally {

@@ -34,7 +34,7 @@ ui.test('each link shows whether its file is sent', async ({ page, workspace }) 
   );
   writeFileSync(workspace.path('asked.chat.md'), CHAT);
   await openFile(page, 'asked.chat.md');
-  for (const words of ['✓ 22 bytes', '✗ not sent', '✗ only named', '? asks first']) {
+  for (const words of ['✓ 22 bytes', '✗ not sent', '✗ name only', '? asks before sending']) {
     await waitForMark(page, words);
   }
   await pointAt(
@@ -74,11 +74,11 @@ ui.test(
       percents,
       [...percents].sort((a, b) => b - a),
     );
-    await pick(page, 'The largest parts come first', 'Assistant: Last year');
-    await pick(page, 'What is left out stays in the file', 'Leave It Out');
+    await pick(page, 'Largest parts first', 'Assistant: Last year');
+    await pick(page, 'Excluded parts stay in the file', 'Exclude');
     const text = await waitForText(evaluate, '<!-- Last year was');
     assert.ok(text.includes('better one. -->\n\n# %% user\nWhy?'));
-    await quickPickRow(page, 'Show the whole request').waitFor();
+    await quickPickRow(page, 'Show Full Request').waitFor();
     assert.equal(await quickPickRow(page, 'Assistant: Last year').count(), 0);
     await page.keyboard.press('Escape');
   },

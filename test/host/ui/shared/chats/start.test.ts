@@ -148,7 +148,7 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
   const question = dialog(page, 'Move “audio” to the trash?');
   await button(question, 'Move to Trash').click();
   // A server has no trash.
-  await button(dialog(page, 'Delete it for good?'), 'Delete').click();
+  await button(dialog(page, 'Delete it permanently?'), 'Delete').click();
   await row(page, /^Two tools return audio/).waitFor({ state: 'detached' });
   assert.equal(existsSync(workspace.path('audio.chat.md')), false);
 });
@@ -156,8 +156,8 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
 ui.test('the search finds a turn while typing, and opens it', async ({ page, evaluate }) => {
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('s');
-  await fillQuickInput(page, 'Words that are in a title or in a turn', 'TEMPERATURE weather lisbon');
-  await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
+  await fillQuickInput(page, 'Search in titles and turns', 'TEMPERATURE weather lisbon');
+  await fillQuickInput(page, 'Search in titles and turns', 'oven order');
   const found = quickInput(page).locator('.monaco-list-row', { hasText: 'The oven is out of order' });
   await found.first().waitFor();
   await takeInBothThemes({ page, evaluate }, 'start-search');

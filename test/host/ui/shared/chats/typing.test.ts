@@ -113,7 +113,7 @@ ui.test('Undo stops a streaming reply and keeps a copy', async ({ page, evaluate
   await waitForText(evaluate, 'five.');
   await page.keyboard.press('ControlOrMeta+Z');
   await reply.closed;
-  const told = toast(page, 'A copy is kept.');
+  const told = toast(page, 'A copy was saved.');
   await told.waitFor();
   await takeScreenshot(page, 'recovery-copy');
   await waitForTextWithout(evaluate, 'assistant', before);

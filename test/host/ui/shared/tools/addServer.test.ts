@@ -214,11 +214,11 @@ ui.test(
     await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
     await quickPickRow(page, 'Cursor').waitFor();
     assert.equal(await quickPickRow(page, 'Windsurf').count(), 0);
-    await pick(page, 'Import servers from which app?', 'Cursor');
+    await pick(page, 'Select the app with the servers to import', 'Cursor');
     for (const name of ['first-one', 'second', 'third']) await pick(page, 'Import from Cursor', name);
     await takeScreenshot(page, 'import-servers');
     await quickInput(page).getByRole('button', { name: 'OK' }).click();
-    await pick(page, 'Add 3 MCP Servers', 'Leave Out second');
+    await pick(page, 'Add 3 MCP Servers', 'Exclude second');
     await pick(page, 'Add 2 MCP Servers', 'Add to User Settings and Start');
     const written = (await waitForServers(evaluate, '"third"')) as Record<string, unknown>;
     const { charts: _charts, silent: _silent, ...imported } = written;

@@ -36,7 +36,7 @@ const ui = uiSession({
 });
 
 const QUESTION = 'Show me.';
-const LEFT = 'The app tried to go to another page, so it was closed.';
+const LEFT = 'The app was closed because it tried to open another page.';
 
 /** The page around the app, and the app in it. */
 function shown({ page }: Ui): { readonly around: FrameLocator; readonly app: FrameLocator } {
@@ -101,6 +101,8 @@ ui.test('an app cannot escape its sandbox or reach the network', async (session)
     inner: 'tried',
     object: 'tried',
     video: 'tried',
+    webRtc: 'undefinedundefined',
+    frames: '0 frames',
     worker: 'made',
     eval: 'threw EvalError',
     base: 'failed',
@@ -157,7 +159,10 @@ ui.test('a form of an app cannot navigate the window', async (session) => {
 ui.test('an app that floods the editor with messages is closed', async (session) => {
   await showApp(session, 'hostile', 'flood');
   const { around } = shown(session);
-  await around.getByRole('alert').getByText('The app sent too many messages, so it was closed.').waitFor();
+  await around
+    .getByRole('alert')
+    .getByText('The app was closed because it sent too many messages.')
+    .waitFor();
   assert.equal(await around.locator('iframe').count(), 0);
 });
 
@@ -183,7 +188,7 @@ ui.test('the user decides about requests of an app', async (session) => {
   await app.getByText('"isError":true').waitFor();
 
   await press('say');
-  await answerNotice(page, 'wants to add to your turn of the chat: “Look:', 'Add to the Chat');
+  await answerNotice(page, 'wants to insert this text into your message: “Look:', 'Add to Chat');
   await app.getByText('"result":{}').waitFor();
   const said = await text();
   assert.match(
@@ -192,7 +197,7 @@ ui.test('the user decides about requests of an app', async (session) => {
   );
 
   await press('tell');
-  await button(around.locator('#bar'), 'Add to the Chat…').click();
+  await button(around.locator('#bar'), 'Add to Chat…').click();
   await answerNotice(page, 'The user chose B.', 'Decline');
   assert.equal(await text(), said, 'Nothing gets into the chat without the user.');
 
@@ -252,7 +257,7 @@ ui.test('an app cannot call tools that are disabled or excluded by its chat', as
   const ask = () => app.getByRole('button', { name: 'call', exact: true }).click();
   await set('disabledTools', ['hostile.leave']);
   await ask();
-  await app.getByText('The tool hostile.leave is switched off.').waitFor();
+  await app.getByText('The tool hostile.leave is turned off').waitFor();
   await set('disabledTools', undefined);
 
   await evaluate(async (vscode) => {

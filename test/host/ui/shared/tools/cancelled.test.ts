@@ -76,7 +76,7 @@ ui.test('without a chat, Select Model sets the default model', async (session) =
   const { page, evaluate } = session;
   const before = await traces(session);
   const ended = evaluate((vscode) => vscode.commands.executeCommand('filechat.selectModel').then(() => null));
-  await pick(page, 'chats that name none', 'llama');
+  await pick(page, 'chats that do not specify one', 'llama');
   await ended;
   await toast(page, 'llama is now the default model').waitFor();
   assert.equal(

@@ -71,9 +71,9 @@ ui.test(
     writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers }));
     await runCommand(page, 'Filechat: Call Tool');
     const first = await press(page, 'wants to start a program: the MCP server “reads”', 'Allow');
-    assert.match(first, /Its env file is outside of this workspace: .*outside\.env/);
+    assert.match(first, /Its env file is outside this workspace: .*outside\.env/);
     assert.doesNotMatch(first, /NODE_OPTIONS/);
-    const question = 'The env file of the MCP server “reads” sets variables that you have not seen.';
+    const question = 'The env file of the MCP server “reads” sets variables that you have not reviewed.';
     await dialog(page, question).waitFor();
     await takeScreenshot(page, 'consent-to-an-env-file');
     const second = await press(page, question, 'Don’t Start');

@@ -29,7 +29,7 @@ async function startAsking({ page, workspace }: Ui): Promise<void> {
   mkdirSync(workspace.path('.vscode'), { recursive: true });
   writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers }));
   await runCommand(page, 'Filechat: Start Server');
-  await pick(page, 'Start which server?', 'asks');
+  await pick(page, 'Select a server to start', 'asks');
   await button(dialog(page, 'the MCP server “asks”'), 'Allow').click();
   await answer(page, 'The MCP server “asks” needs key', 'mistyped');
 }
@@ -38,9 +38,9 @@ ui.test('a wrong input can be changed, and the server starts with the new value'
   const { page, workspace } = session;
   await startAsking(session);
   await processes(workspace, 'mistyped');
-  await runCommand(page, 'Filechat: Change Inputs of Server');
-  await pick(page, 'Change the Inputs of which server?', 'asks');
-  await button(toast(page, 'The inputs of asks are forgotten.'), 'Restart').click();
+  await runCommand(page, 'Filechat: Change Server Inputs');
+  await pick(page, 'Select a server to change its inputs', 'asks');
+  await button(toast(page, 'The inputs of asks were cleared.'), 'Restart').click();
   await answer(page, 'The MCP server “asks” needs key', 'right');
   await processes(workspace, 'right');
 });
@@ -52,6 +52,6 @@ ui.test('forgetting permissions stops a workspace server', async (session) => {
   const pids = await processes(workspace, 'right');
   assert.equal(isAlive(pids.at(-1) ?? 0), true);
   await runCommand(page, 'Filechat: Forget Permissions');
-  await toast(page, 'Every server of a workspace and every tool will ask again').waitFor();
+  await toast(page, 'All saved permissions and sign-ins were cleared').waitFor();
   await waitFor('the end of the server', 30_000, async () => !pids.some(isAlive) || undefined);
 });

@@ -72,7 +72,7 @@ ui.test('a form is asked field by field and sent after a review', async (session
   await notice(page, asked).waitFor();
   await takeScreenshot(page, 'server-asks');
   await notice(page, asked).getByText('Show Details', { exact: true }).click();
-  await waitForText(evaluate, 'Nothing is sent before you have seen all your answers.');
+  await waitForText(evaluate, 'You can review all answers before they are sent.');
   await answerNotice(page, asked, 'Answer…');
   await answer(page, step(1), 'Ada Lovelace');
   await pick(page, step(2), 'Yes');
@@ -159,7 +159,7 @@ ui.test('an unsafe URL is not offered', async (session) => {
   );
   assert.equal(outcome.ok, true, JSON.stringify(outcome));
   await waitForText(evaluate, 'User declined to open the URL');
-  await toast(page, 'was refused').waitFor();
+  await toast(page, 'asked you to open an address that is not allowed').waitFor();
 });
 
 const sampling = (session: Ui) =>
@@ -169,7 +169,7 @@ ui.test('a sampling request and its response can be edited before they are sent'
   const { page, evaluate } = session;
   await model.use(evaluate);
   await sampling(session);
-  const asked = /The server “everything” wants to ask your model held\. “.*Which colour\?/;
+  const asked = /The server “everything” wants to send a request to your model held\. “.*Which colour\?/;
   await notice(page, asked).waitFor();
   await takeScreenshot(page, 'server-asks-the-model');
   assert.equal(model.asked, 0);
@@ -184,13 +184,13 @@ ui.test('a sampling request and its response can be edited before they are sent'
   assert.equal(maxTokens, 20);
   reply.say('A cat.');
   reply.finish();
-  const answered = /Send this answer to the server “everything”\? “.*A cat\./;
+  const answered = /Send this response to the server “everything”\? “.*A cat\./;
   await notice(page, answered).waitFor();
   await takeScreenshot(page, 'server-gets-an-answer');
   await answerNotice(page, answered, 'Show and Edit');
-  await notice(page, 'Send the answer to the server “everything”, with your changes').waitFor();
+  await notice(page, 'Send the response to the server “everything”, with your changes').waitFor();
   await replaceText(evaluate, 'A cat.', 'A dog.');
-  await answerNotice(page, 'Send the answer to the server', 'Send Back');
+  await answerNotice(page, 'Send the response to the server', 'Send Response');
   const text = await waitForText(evaluate, 'LLM sampling result');
   assert.match(text, /"text": "A dog\."/);
   assert.match(text, /"stopReason": "endTurn"/);
@@ -200,7 +200,7 @@ ui.test('a sampling request whose document is closed is not sent', async (sessio
   const { page, evaluate } = session;
   const before = model.asked;
   await sampling(session);
-  await answerNotice(page, 'wants to ask your model', 'Show and Edit');
+  await answerNotice(page, 'wants to send a request to your model', 'Show and Edit');
   await notice(page, 'to your model, with your changes').waitFor();
   await evaluate(async (vscode) => {
     const document = vscode.workspace.textDocuments.find(({ isUntitled }) => isUntitled);
@@ -216,12 +216,12 @@ ui.test('a sampling request whose document is closed is not sent', async (sessio
 ui.test('“Always” applies to this server until the window closes', async (session) => {
   const { page, evaluate } = session;
   await sampling(session);
-  await answerNotice(page, 'wants to ask your model', 'Always for This Server');
+  await answerNotice(page, 'wants to send a request to your model', 'Always Send for This Server');
   const reply = await model.next();
   reply.say('Blue.');
   reply.finish();
   await waitForText(evaluate, '"text": "Blue."');
-  assert.equal(await toast(page, 'Send this answer').count(), 0);
+  assert.equal(await toast(page, 'Send this response').count(), 0);
 });
 
 ui.test('a question is not answered by typing, and ends with its run or its chat', async (session) => {

@@ -19,14 +19,14 @@ ui.test('opening the view starts nothing and asks nothing', async ({ page, evalu
   const server = viewRow(page, /^sample,/);
   await server.getByText('not allowed yet').waitFor();
   await expand(server);
-  await viewRow(page, /^Look at it and decide/).waitFor();
+  await viewRow(page, /^Review Server/).waitFor();
   await page.locator('.statusbar-item', { hasText: '0/1' }).waitFor();
   await takeScreenshot(page, 'servers-not-allowed');
   assert.equal(await dialog(page, 'This workspace wants to start').count(), 0);
 });
 
 ui.test('a server starts with permission and shows its features', async ({ page }) => {
-  await viewRow(page, /^Look at it and decide/).click();
+  await viewRow(page, /^Review Server/).click();
   const question = dialog(page, 'This workspace wants to start a program: the MCP server “sample”.');
   await button(question, 'Allow').click();
   await viewRow(page, /^sample,/)
@@ -79,15 +79,15 @@ ui.test('a server is stopped and started from its row', async ({ page }) => {
   await server.hover();
   await server.getByRole('button', { name: /^Stop Server/ }).click();
   await server.getByText('not started').waitFor();
-  await viewRow(page, /^Not started\. Start it to see its tools/).waitFor();
+  await viewRow(page, /^Not started\. Start the server to see its tools/).waitFor();
   await server.hover();
   await server.getByRole('button', { name: /^Start Server/ }).click();
   await server.getByText(/^ready · /).waitFor();
 });
 
 ui.test('each server has its own output channel', async ({ page }) => {
-  await runCommand(page, 'Filechat: Show Log of Server');
-  await pick(page, 'Show the Log of which server?', 'sample');
+  await runCommand(page, 'Filechat: Show Server Log');
+  await pick(page, 'Select a server to show its log', 'sample');
   await page.locator('.panel .view-line', { hasText: 'connected' }).first().waitFor();
   await takeScreenshot(page, 'server-log');
 });

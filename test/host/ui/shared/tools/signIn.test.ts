@@ -24,7 +24,7 @@ const ui = uiSession({
 });
 
 const GIVEN_UP = /sign-in to safe was cancelled; restart the server to try again/;
-const QUESTION = `The MCP server “safe” wants you to sign in at ${authHost}.`;
+const QUESTION = `The MCP server “safe” requires you to sign in at ${authHost}.`;
 
 interface Outcome {
   readonly ok: boolean;
@@ -93,7 +93,7 @@ ui.test(
   async (session) => {
     const { page } = session;
     await runCommand(page, 'Filechat: Sign Out of Server');
-    await pick(page, 'Sign Out of which server?', 'safe');
+    await pick(page, 'Select a server to sign out of', 'safe');
     await toast(page, 'Signed out of safe.').waitFor();
     const { outcome } = await call(session);
     await notification(page, QUESTION).waitFor();

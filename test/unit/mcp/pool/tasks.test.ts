@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { callAsTask, type SendRequest, type TaskRequestOptions } from '../../../../src/mcp/pool/calls.ts';
+import {
+  callAsTask,
+  type FollowOptions,
+  followTask,
+  type SendRequest,
+  type TaskRequestOptions,
+} from '../../../../src/mcp/pool/tasks.ts';
 import type { ToolProgress } from '../../../../src/ports/tools.ts';
 
 type Answer = object | Error | ((options: TaskRequestOptions) => Promise<unknown>);
@@ -22,14 +28,16 @@ function play(script: Readonly<Record<string, readonly Answer[]>>) {
     if (answer instanceof Error) throw answer;
     return typeof answer === 'function' ? answer(own) : answer;
   };
-  const run = () =>
-    callAsTask(request, {
-      params: { name: 't', arguments: { x: 1 } },
-      signal: abort.signal,
-      onProgress: (progress) => told.push(progress),
-      wait: async (ms) => void waited.push(ms),
-    });
-  return { run, asked, waited, told, abort, options };
+  const context = {
+    signal: abort.signal,
+    onProgress: (progress: ToolProgress) => void told.push(progress),
+    wait: async (ms: number) => void waited.push(ms),
+  };
+  const run = () => callAsTask(request, { ...context, params: { name: 't', arguments: { x: 1 } } });
+  /** As a task of the extension, which the server has created. */
+  const follow = (created: object, answer: FollowOptions['answer'] = async () => ({})) =>
+    followTask(request, created, { ...context, answer });
+  return { run, follow, asked, waited, told, abort, options };
 }
 
 const methods = (asked: readonly string[]) => asked.map((each) => each.split(' ')[0]);
@@ -76,7 +84,7 @@ describe('a call as a task', () => {
       'tasks/result': [RESULT],
     });
     await run();
-    assert.deepEqual(waited, [1000, 1000, 1000, 50, 50, 30_000, 30_000, 1000, 1000]);
+    assert.deepEqual(waited, [100, 200, 400, 50, 50, 30_000, 30_000, 1000, 1000]);
   });
 
   it('reports each status message once, in one short line', async () => {
@@ -235,5 +243,90 @@ describe('a task that the user cancels', () => {
     await assert.rejects(run(), REASON);
     assert.deepEqual(methods(asked), ['tools/call', 'tasks/result', 'tasks/cancel']);
     assert.equal(options.get('tasks/cancel')?.signal, undefined);
+  });
+});
+
+describe('a task that the server creates', () => {
+  const NAME = { method: 'elicitation/create', params: { message: 'Who?' } };
+  const asks = (...keys: string[]) =>
+    task('input_required', { inputRequests: Object.fromEntries(keys.map((key) => [key, NAME])) });
+
+  it('is polled at its interval until its state has the result', async () => {
+    const { follow, asked, waited, told } = play({
+      'tasks/get': [
+        task('working', { pollIntervalMs: 300, statusMessage: 'Half done' }),
+        task('completed', { result: RESULT }),
+      ],
+    });
+    assert.equal(await follow(task('working', { pollIntervalMs: 200 })), RESULT);
+    assert.deepEqual(asked, ['tasks/get {"taskId":"id"}', 'tasks/get {"taskId":"id"}']);
+    assert.deepEqual(waited, [200, 300]);
+    assert.deepEqual(told, [{ message: 'Half done' }]);
+  });
+
+  it('gets an answer to each request once, however often its state repeats it', async () => {
+    const { follow, asked } = play({
+      'tasks/get': [asks('a'), asks('a', 'b'), task('completed', { result: RESULT })],
+      'tasks/update': [{}, {}],
+    });
+    const answered: unknown[] = [];
+    const answer: FollowOptions['answer'] = async (method, params) => {
+      answered.push([method, params]);
+      return { action: 'accept', content: { n: answered.length } };
+    };
+    assert.equal(await follow(task('working'), answer), RESULT);
+    assert.deepEqual(
+      answered,
+      [NAME, NAME].map(({ method, params }) => [method, params]),
+    );
+    assert.deepEqual(
+      asked.filter((each) => each.startsWith('tasks/update')),
+      [
+        'tasks/update {"taskId":"id","inputResponses":{"a":{"action":"accept","content":{"n":1}}}}',
+        'tasks/update {"taskId":"id","inputResponses":{"b":{"action":"accept","content":{"n":2}}}}',
+      ],
+    );
+  });
+
+  it('that requires what cannot be answered is cancelled', async () => {
+    const { follow, asked } = play({ 'tasks/get': [], 'tasks/cancel': [{}] });
+    await assert.rejects(
+      follow(asks('a'), async () => {
+        throw new Error('nobody is here');
+      }),
+      { message: 'nobody is here' },
+    );
+    assert.deepEqual(methods(asked), ['tasks/cancel']);
+  });
+
+  it('that asks without end is cancelled', async () => {
+    const states = Array.from({ length: 200 }, (_, at) => asks(`k${at}`));
+    const { follow, asked } = play({ 'tasks/get': states, 'tasks/update': new Array(200).fill({}) });
+    await assert.rejects(follow(task('working')), { message: 'its task required input more than 100 times' });
+    assert.equal(methods(asked).at(-1), 'tasks/cancel');
+  });
+
+  const endings: Readonly<Record<string, readonly [object, string]>> = {
+    failed: [{ error: { code: -32603, message: 'disk full' } }, 'its task failed: disk full'],
+    cancelled: [{ statusMessage: 'too old' }, 'the server cancelled its task: too old'],
+    completed: [{}, 'its task ended without a result'],
+  };
+  for (const [status, [more, message]] of Object.entries(endings)) {
+    it(`that is ${status} with ${JSON.stringify(more)} is reported, and not cancelled`, async () => {
+      const { follow, asked } = play({ 'tasks/get': [task(status, more)] });
+      await assert.rejects(follow(task('working')), { message });
+      assert.deepEqual(methods(asked), ['tasks/get']);
+    });
+  }
+
+  it('is cancelled on the server when the user stops it', async () => {
+    const { follow, asked, abort } = play({ 'tasks/cancel': [{}] });
+    const stop = new Error('stopped');
+    const answer: FollowOptions['answer'] = async () => {
+      abort.abort(stop);
+      return {};
+    };
+    await assert.rejects(follow(asks('a'), answer), stop);
+    assert.deepEqual(methods(asked), ['tasks/cancel']);
   });
 });

@@ -1,0 +1,51 @@
+import { describeSize } from './size.ts';
+
+/** The body of a response is over its budget. A TypeError like those of `fetch`, so that callers treat it as one. */
+export class BodyTooLargeError extends TypeError {
+  override readonly name = 'BodyTooLargeError';
+}
+
+interface BodyLimit {
+  /** Counted after decompression: a few KB can become gigabytes. */
+  readonly maxBytes: number;
+  /** Whether the rest is left out, as for the text of an error. Otherwise reading fails. */
+  readonly cut?: boolean;
+}
+
+/** The same response, of which no more than the limit is ever read. The connection is closed there. */
+export function limitBody(response: Response, limit: BodyLimit): Response {
+  const { body } = response;
+  return body === null ? response : withBody(response, limitStream(body, limit));
+}
+
+/** The same response with another body, which is not compressed. */
+export function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+  const headers = new Headers(response.headers);
+  // `fetch` has decoded the body, and its length has changed.
+  headers.delete('content-encoding');
+  headers.delete('content-length');
+  const { status, statusText, url, redirected } = response;
+  const changed = new Response(body, { status, statusText, headers });
+  return Object.defineProperties(changed, { url: { value: url }, redirected: { value: redirected } });
+}
+
+function limitStream(
+  body: ReadableStream<Uint8Array>,
+  { maxBytes, cut = false }: BodyLimit,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let left = maxBytes;
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      left -= value.length;
+      if (left >= 0) return controller.enqueue(value);
+      await reader.cancel().catch(() => undefined);
+      if (!cut) throw new BodyTooLargeError(`The response is larger than ${describeSize(maxBytes)}.`);
+      controller.enqueue(value.subarray(0, value.length + left));
+      controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

@@ -1,0 +1,126 @@
+import { lookup as systemLookup } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { hostOf, isLoopback } from '../../base/addresses.ts';
+import { isForbiddenAddress, type Reach, reachOf } from '../config/addresses.ts';
+
+/** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
+export class RefusedAddressError extends TypeError {
+  override readonly name = 'RefusedAddressError';
+}
+
+/** From near to far. */
+const REACHES: readonly Reach[] = ['machine', 'network', 'internet'];
+
+/**
+ * A `fetch` for the metadata and tokens of one server. The server names the addresses, so it reaches nothing that is
+ * nearer to us than the server itself: a server on the internet has no business on this machine or in its network. The
+ * address is checked when the connection is made, after DNS. Redirects are not followed.
+ */
+export function createConfinedFetch(
+  serverUrl: string,
+  lookup: typeof systemLookup = systemLookup,
+): FetchLike {
+  const server = new URL(serverUrl);
+  let known: Promise<Reach> | undefined;
+  /** Where the server is, as its own connection shows: a claim of DNS alone could be changed at any time. */
+  const reachOfServer = async (): Promise<Reach> => {
+    if (isLoopback(server)) return 'machine';
+    if (isIP(hostOf(server)) !== 0) return reachOf(hostOf(server));
+    const request = new Request(server.origin, {
+      method: 'HEAD',
+      signal: AbortSignal.timeout(HEAD_TIMEOUT_MS),
+    });
+    return send(request, { nearest: 'machine', lookup }).then(
+      ({ address }) => reachOf(address),
+      () => 'internet',
+    );
+  };
+  return async (url, init) => {
+    const target = new URL(url);
+    const create = () => new Request(target, init);
+    if (hostOf(target) === hostOf(server))
+      return (await send(create(), { nearest: 'machine', lookup })).response;
+    try {
+      return (await send(create(), { nearest: 'internet', lookup })).response;
+    } catch (error) {
+      if (!(error instanceof RefusedAddressError)) throw error;
+      known ??= reachOfServer();
+      return (await send(create(), { nearest: await known, lookup })).response;
+    }
+  };
+}
+
+const HEAD_TIMEOUT_MS = 10_000;
+
+interface Confined {
+  readonly nearest: Reach;
+  readonly lookup: typeof systemLookup;
+}
+
+async function send(
+  request: Request,
+  { nearest, lookup }: Confined,
+): Promise<{ readonly response: Response; readonly address: string }> {
+  const url = new URL(request.url);
+  const host = hostOf(url);
+  const check = (address: string) => checkAddress(url, address, nearest);
+  if (isIP(host) !== 0) check(host);
+  const { Agent, request: begin } = url.protocol === 'https:' ? https : http;
+  const body = Buffer.from(await request.arrayBuffer());
+  return new Promise((resolve, reject) => {
+    const outgoing = begin(url, {
+      method: request.method,
+      headers: { ...Object.fromEntries(request.headers), 'content-length': String(body.length) },
+      // A connection that something else has made was not checked.
+      agent: new Agent({ keepAlive: false }),
+      lookup: checkedLookup(lookup, (name, address) => name === url.hostname && check(address)),
+      signal: request.signal,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (message) => {
+      const { statusCode: status = 500, statusMessage: statusText = '' } = message;
+      const headers = Object.entries(message.headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
+      );
+      const isEmpty = [204, 205, 304].includes(status) || request.method === 'HEAD';
+      const content = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
+      if (isEmpty) message.resume();
+      const address = message.socket.remoteAddress ?? '';
+      resolve({ response: new Response(content, { status, statusText, headers }), address });
+    });
+    outgoing.end(body);
+  });
+}
+
+function checkAddress(url: URL, address: string, nearest: Reach): void {
+  const isNear = REACHES.indexOf(reachOf(address)) < REACHES.indexOf(nearest);
+  if (!isNear && !isForbiddenAddress(address)) return;
+  const where = reachOf(address) === 'machine' ? 'this machine' : 'the local network';
+  throw new RefusedAddressError(
+    `The sign-in address ${url.origin} is not allowed: it leads to ${where}, and the server is not there.`,
+  );
+}
+
+/** With a proxy, it is asked for the proxy too, which is not the server's choice. */
+function checkedLookup(
+  lookup: typeof systemLookup,
+  check: (name: string, address: string) => void,
+): LookupFunction {
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, []);
+      try {
+        for (const { address } of found) check(name, address);
+      } catch (refused) {
+        return callback(refused as Error, []);
+      }
+      const [first] = found;
+      if (options.all === true || !first) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
