@@ -171,6 +171,15 @@ export function makeBmp(width: number, height: number): Uint8Array {
   return bytes;
 }
 
+/** A JPEG with this EXIF orientation. */
+export function withOrientation(jpeg: Uint8Array, orientation: number): Uint8Array {
+  const tiff = Buffer.from('4d4d002a000000080001011200030000000100000000' + '00000000', 'hex');
+  tiff.writeUInt16BE(orientation, 18);
+  const body = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff]);
+  const head = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, body, jpeg.subarray(2)]);
+}
+
 export function zipTexts(files: Readonly<Record<string, string>>): Uint8Array {
   const zippable: Zippable = {};
   for (const [name, text] of Object.entries(files)) zippable[name] = strToU8(text);

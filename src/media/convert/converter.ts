@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Queues } from '../../base/async.ts';
+import { Queues, unlessAborted } from '../../base/async.ts';
 import { RecentValues } from '../../base/collections.ts';
+import { messageOf } from '../../base/errors.ts';
 import { type ImageLimits, planImage } from '../imageLimits.ts';
 import { imageSize } from '../measure.ts';
 import { orientationOf } from '../tiff.ts';
-import type { ConvertedImage, DocumentJob, DocumentText, ImageJob, Outcome } from './job.ts';
+import type { ConvertedImage, DocumentJob, DocumentText, ImageJob, Job, Outcome } from './job.ts';
 
 export type FittedImage =
   | { readonly kind: 'keep' }
@@ -53,18 +54,27 @@ export class Converter {
     return outcome.kind === 'image' ? { kind: 'failed', reason: 'it cannot be read' } : outcome;
   }
 
-  #run(job: ImageJob | DocumentJob, signal: AbortSignal | undefined): Promise<Outcome> {
+  async #run(job: Job, signal: AbortSignal | undefined): Promise<Outcome> {
+    try {
+      return await unlessAborted(this.#start(job, signal), signal);
+    } catch {
+      signal?.throwIfAborted();
+    }
+    // It was started by another request, which was stopped.
+    return this.#start(job, signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      return { kind: 'failed', reason: `it cannot be read: ${messageOf(error)}` };
+    });
+  }
+
+  #start(job: Job, signal: AbortSignal | undefined): Promise<Outcome> {
     const { bytes, ...rest } = job;
     const key = `${createHash('sha256').update(bytes).digest('base64')} ${JSON.stringify(rest)}`;
-    let isNew = false;
-    const start = () => {
-      isNew = true;
-      return this.#queue.run('', async () => (await import('./runJob.ts')).runJob(job, signal));
-    };
-    const outcome = this.#kept.get(key, start);
-    // What was aborted is started again by the next request.
-    if (isNew) outcome.catch(() => this.#kept.delete(key));
-    return outcome;
+    return this.#kept.get(key, () => {
+      const outcome = this.#queue.run('', async () => (await import('./runJob.ts')).runJob(job, signal));
+      outcome.catch(() => this.#kept.delete(key));
+      return outcome;
+    });
   }
 }
 

@@ -6,7 +6,15 @@ import type {
   ModelRequest,
   RequestFeature,
 } from '../../ports/models.ts';
-import { describeUnsent, ERROR_LEAD, filesOf, mergeMessages, textPart, userText } from './messages.ts';
+import {
+  describeUnsent,
+  ERROR_LEAD,
+  filesOf,
+  mapContent,
+  mergeMessages,
+  textPart,
+  userText,
+} from './messages.ts';
 
 export function hasFeature(request: ModelRequest, feature: RequestFeature): boolean {
   return FEATURES[feature].isIn(request);
@@ -26,7 +34,10 @@ interface Feature {
 const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
   images: {
     isIn: ({ messages }) => messages.flatMap(filesOf).some(isImage),
-    leaveOut: (request) => ({ ...request, messages: request.messages.map(describeImages) }),
+    leaveOut: (request) => ({
+      ...request,
+      messages: request.messages.map((each) => mapContent(each, withoutImages)),
+    }),
   },
   tools: {
     isIn: ({ tools, messages }) => tools.length > 0 || messages.some(holdsCalls),
@@ -59,15 +70,6 @@ const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
 
 export function isImage({ mimeType }: { readonly mimeType: string }): boolean {
   return mimeType.startsWith('image/');
-}
-
-function describeImages(message: ModelMessage): ModelMessage {
-  if (message.role === 'assistant') return message;
-  if (message.role === 'user') return { role: 'user', parts: withoutImages(message.parts) };
-  return {
-    role: 'tool',
-    results: message.results.map((result) => ({ ...result, parts: withoutImages(result.parts) })),
-  };
 }
 
 /** Adjacent texts become one, because servers without images often accept only a string as content. */

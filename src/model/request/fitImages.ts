@@ -2,8 +2,8 @@ import { mapConcurrently } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { sharedConverter } from '../../media/convert/converter.ts';
 import { type ImageLimits, imageLimits, isSendableImage } from '../../media/imageLimits.ts';
-import type { CallResult, ContentPart, FilePart, ModelMessage, ModelRequest } from '../../ports/models.ts';
-import { filesOf, textPart } from './messages.ts';
+import type { ContentPart, FilePart, ModelRequest } from '../../ports/models.ts';
+import { filesOf, mapContent, textPart } from './messages.ts';
 
 const MAX_PARALLEL_READS = 4;
 
@@ -24,7 +24,7 @@ export async function fitImages(
   leaveOutOldest(images, fitted, limits.maxImages);
   const view = (parts: readonly ContentPart[]) =>
     parts.flatMap((part) => (part.kind === 'file' ? (fitted.get(part) ?? [part]) : [part]));
-  return { ...request, messages: request.messages.map((message) => withParts(message, view)) };
+  return { ...request, messages: request.messages.map((message) => mapContent(message, view)) };
 }
 
 async function fitImage(
@@ -73,14 +73,4 @@ function leaveOutOldest(
     count -= countOf(image);
     fitted.set(image, [notShown(image, `a request can have at most ${maxImages} images`)]);
   }
-}
-
-function withParts(
-  message: ModelMessage,
-  view: (parts: readonly ContentPart[]) => readonly ContentPart[],
-): ModelMessage {
-  if (message.role === 'assistant') return message;
-  if (message.role === 'user') return { ...message, parts: view(message.parts) };
-  const results = message.results.map((result): CallResult => ({ ...result, parts: view(result.parts) }));
-  return { ...message, results };
 }

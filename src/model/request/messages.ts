@@ -26,6 +26,17 @@ export function filesOf(message: ModelMessage): readonly FilePart[] {
   return parts.filter((part) => part.kind === 'file');
 }
 
+/** Changes the content of users and tools. */
+export function mapContent(
+  message: ModelMessage,
+  change: (parts: readonly ContentPart[]) => readonly ContentPart[],
+): ModelMessage {
+  if (message.role === 'assistant') return message;
+  if (message.role === 'user') return { role: 'user', parts: change(message.parts) };
+  const results = message.results.map((result) => ({ ...result, parts: change(result.parts) }));
+  return { role: 'tool', results };
+}
+
 /** Removes empty messages and joins neighbors of the same role: providers expect alternating roles. */
 export function mergeMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const merged: ModelMessage[] = [];

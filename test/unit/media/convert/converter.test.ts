@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { zipSync } from 'fflate';
 import { Converter } from '../../../../src/media/convert/converter.ts';
@@ -17,6 +18,7 @@ import {
   makePptx,
   makeSlowPdf,
   makeXlsx,
+  withOrientation,
   zipTexts,
 } from '../../../kit/documents.ts';
 
@@ -284,6 +286,27 @@ describe('images', () => {
     await assert.rejects(aborted, /stopped/);
     assert.equal((await converter.fitImage(makeBmp(32, 22), 'image/bmp', limits)).kind, 'images');
   });
+});
+
+it('a photo is turned as its EXIF orientation says', async () => {
+  const photo = readFileSync('samples/server/files/landscape.jpg');
+  const upright = imageSize(photo);
+  const limits = { maxSide: 100, maxBytes: 1_000_000, maxImages: 1 };
+  const fitted = await converter.fitImage(withOrientation(photo, 6), 'image/jpeg', limits);
+  assert.ok(fitted.kind === 'images' && upright);
+  const [image] = fitted.images;
+  assert.deepEqual(imageSize(image?.bytes ?? photo), { width: upright.height, height: upright.width });
+  assert.equal(image?.mimeType, 'image/jpeg');
+});
+
+it('a request that joins another one goes on when that one is stopped', async () => {
+  const stop = new AbortController();
+  const limits = imageLimits('anthropic');
+  const first = converter.fitImage(makeBmp(33, 23), 'image/bmp', limits, stop.signal);
+  const second = converter.fitImage(makeBmp(33, 23), 'image/bmp', limits);
+  stop.abort(new Error('stopped'));
+  await assert.rejects(first, /stopped/);
+  assert.equal((await second).kind, 'images');
 });
 
 describe('EXIF orientations', () => {
