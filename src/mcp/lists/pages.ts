@@ -90,8 +90,9 @@ class ItemList<T extends object> {
     const entries = field(page, LISTS[one][1]);
     if (!Array.isArray(entries)) throw new Error(`its response has no list of ${one}s`);
     for (const [index, definition] of entries.entries()) {
-      this.#charsLeft -= jsonChars(definition, this.#charsLeft);
-      if (this.#items.size >= MAX_ITEMS || this.#entries >= BUDGET.listEntries || this.#charsLeft < 0) {
+      const isOver = this.#items.size >= MAX_ITEMS || this.#entries >= BUDGET.listEntries;
+      if (!isOver) this.#charsLeft -= jsonChars(definition, this.#charsLeft);
+      if (isOver || this.#charsLeft < 0) {
         this.isFull = true;
         return;
       }

@@ -6,11 +6,8 @@ import { isModelFailure } from './retry.ts';
 
 /** A model whose requests leave out what it has refused before, and what it refuses now. */
 export function limitModel(model: ChatModel, limits: KnownLimits): ChatModel {
-  const { name, provider, maxToolDescriptionChars } = model;
   return {
-    name,
-    provider,
-    maxToolDescriptionChars,
+    ...model,
     accepts: (mimeType) =>
       model.accepts(mimeType) && !(isImage({ mimeType }) && limits.known().has('images')),
     stream: (request, signal) => streamAccepted({ model, limits, request, signal }),

@@ -88,21 +88,25 @@ async function openStream(
 ): Promise<ReadableStream<LanguageModelV4StreamPart>> {
   try {
     const model = createModel(fetch);
-    if (isWhole) return ReadableStream.from(toParts(await model.doGenerate({ ...call, abortSignal })));
+    if (isWhole) return streamParts(await model.doGenerate({ ...call, abortSignal }));
     const { stream } = await model.doStream({ ...call, abortSignal, includeRawChunks: true });
     return stream;
   } catch (error) {
     if (!(error instanceof WholeReply)) throw error;
     const headers = { 'content-type': 'application/json' };
     const model = createModel(async () => new Response(error.json, { headers }));
-    const parts = toParts(await model.doGenerate(call));
-    return new ReadableStream({
-      start: (controller) => {
-        for (const part of parts) controller.enqueue(part);
-        controller.close();
-      },
-    });
+    return streamParts(await model.doGenerate(call));
   }
+}
+
+/** Node 20.3 has no `ReadableStream.from`. */
+function streamParts(reply: LanguageModelV4GenerateResult): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream({
+    start: (controller) => {
+      for (const part of toParts(reply)) controller.enqueue(part);
+      controller.close();
+    },
+  });
 }
 
 /** The parts that a stream with the same content would have. */

@@ -300,18 +300,19 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
 describe('server-everything with a user who declines, on the terminal', () => {
   const shown: string[] = [];
   const model = new FakeModel();
-  const careful = terminalRequests({
-    approve: 'ask',
-    roots: [],
-    err: (text) => shown.push(text),
-    ask: async (question) => {
-      shown.push(question);
-      return 'n';
-    },
-    modelFor: async () => model,
-  });
+  const careful = () =>
+    terminalRequests({
+      approve: 'ask',
+      roots: [],
+      err: (text) => shown.push(text),
+      ask: async (question) => {
+        shown.push(question);
+        return 'n';
+      },
+      modelFor: async () => model,
+    });
   const everything = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
-  const { show, call } = connect({ after }, everything, careful);
+  const { show, call } = connect({ after }, everything, careful());
 
   for (const url of ['javascript:alert(1)', 'https://169.254.169.254/latest', 'http://evil.example/']) {
     test(`fault 41: ${url} is declined without asking`, async () => {
@@ -325,8 +326,16 @@ describe('server-everything with a user who declines, on the terminal', () => {
     });
   }
 
+  test('after three refusals in a row, the server is not heard', async () => {
+    shown.length = 0;
+    const { markdown } = await call('trigger-sampling-request', { prompt: 'x' });
+    assert.match(markdown, /The user declined 3 requests in a row\./);
+    assert.deepEqual([shown, model.asked], [[], []]);
+  });
+
   test('a declined sampling request does not reach the model', async () => {
-    const { result, markdown } = await call('trigger-sampling-request', { prompt: 'x' });
+    const fresh = connect({ after }, everything, careful());
+    const { result, markdown } = await fresh.call('trigger-sampling-request', { prompt: 'x' });
     assert.equal(result.isError, true);
     assert.match(markdown, /The user declined\./);
     assert.deepEqual(model.asked, []);
