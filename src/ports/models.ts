@@ -1,5 +1,6 @@
 /** Models, requests, events and prices. */
 import type { Failure } from './failures.ts';
+import type { AssetKind } from './results.ts';
 import type { Approval, ToolName } from './tools.ts';
 
 export interface ChatModel {
@@ -82,6 +83,7 @@ export interface FilePart {
 export type AssistantPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata | undefined }
   | { readonly kind: 'reasoning'; readonly text: string; readonly metadata?: ProviderMetadata | undefined }
+  | OwnFilePart
   | {
       readonly kind: 'call';
       readonly id: string;
@@ -90,6 +92,11 @@ export type AssistantPart =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly metadata?: ProviderMetadata | undefined;
     };
+
+/** An image that the model made. */
+export interface OwnFilePart extends FilePart {
+  readonly metadata?: ProviderMetadata | undefined;
+}
 
 /** The result of one call. Its files are images. */
 export interface CallResult {
@@ -107,6 +114,7 @@ export type ModelEvent =
   /** Belongs to all text, or all reasoning, since the last event of another kind. */
   | { readonly kind: 'metadata'; readonly metadata: ProviderMetadata }
   | { readonly kind: 'reasoning'; readonly text: string }
+  | MadeFileEvent
   /** A call begins or grows. Kept if the stream is interrupted. */
   | { readonly kind: 'callInput'; readonly key: string; readonly name: string; readonly text: string }
   /** A call is complete. `key` is that of its `callInput` events. */
@@ -120,6 +128,36 @@ export type ModelEvent =
       readonly metadata?: ProviderMetadata | undefined;
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
+
+/** The model has made a file. `isDraft`: it belongs to the reasoning. */
+export interface MadeFileEvent {
+  readonly kind: 'file';
+  readonly file: MadeFile;
+  readonly isDraft?: boolean | undefined;
+  readonly metadata?: ProviderMetadata | undefined;
+}
+
+export interface MadeFile {
+  /** What it is if neither its bytes nor its type say so. */
+  readonly block: AssetKind;
+  /** Reads at most this many bytes. Rejects when the signal is aborted. */
+  read(maxBytes: number, signal?: AbortSignal): Promise<MadeBytes>;
+}
+
+export type MadeBytes =
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      readonly declared?: string;
+      readonly name?: string;
+    }
+  | { readonly kind: 'refused'; readonly size: number; readonly name?: string }
+  | {
+      readonly kind: 'failed';
+      readonly size: number;
+      readonly reason: string;
+      readonly name?: string;
+    };
 
 /** `length`: the token limit was reached. `refused`: the provider filtered the response. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'refused' | 'other';

@@ -65,8 +65,8 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
   const attached = new AttachedParts(files);
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
-  const results = await viewResults(turns, files);
-  const context = { text, turns, attached, reply: { tools, results, ids: new CallIds() } };
+  const viewed = await viewResults(turns, files);
+  const context = { text, turns, attached, reply: { tools, ...viewed, ids: new CallIds() } };
   const opening = summary ? [userText(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];
   const { messages: built, shares } = await buildMessages(context);
   const messages = startWithUser(mergeMessages([...opening, ...built]));
