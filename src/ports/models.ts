@@ -11,6 +11,8 @@ export interface ChatModel {
   accepts(mimeType: string): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
+  /** Whether the provider runs such a tool itself. */
+  hasOwnTool?(tool: OwnTool): boolean;
   /** Undefined if it is unknown. */
   readonly price?: ListPrice | undefined;
   /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
@@ -42,6 +44,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** Tools that the provider runs itself. */
+  readonly ownTools?: readonly OwnTool[] | undefined;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoning?: Reasoning | undefined;
@@ -51,6 +55,9 @@ export interface ModelRequest {
 
 /** What some models refuse in a request. */
 export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
+
+/** `provider.web_search` in `tools` of a chat. */
+export type OwnTool = 'web_search' | 'code_execution' | 'image_generation';
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 

@@ -10,6 +10,7 @@ import { ChatFiles } from './chatFiles.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
+import { Sources } from './sources.ts';
 import type { Wire } from './wire.ts';
 
 /** Metadata that providers need back. Not the ids of items on their servers: the file is the only state. */
@@ -42,6 +43,7 @@ export class EventReader {
   /** Calls of tools that the provider runs itself. */
   readonly #ownCalls = new Set<string>();
   readonly #chatFiles = new ChatFiles();
+  readonly #sources = new Sources();
   readonly #openFile: ((stored: StoredFile) => MadeFile) | undefined;
   /** Files on the provider's server, by id: a reply may mention one several times. */
   readonly #stored = new Set<string>();
@@ -77,7 +79,11 @@ export class EventReader {
       case 'reasoning-delta':
         return this.#grow('reasoning', part.delta, part.providerMetadata);
       case 'text-end':
-        return [...this.#close('text', part.providerMetadata), ...this.#takeBehindText()];
+        return [
+          ...this.#words(this.#sources.endBlock()),
+          ...this.#close('text', part.providerMetadata),
+          ...this.#takeBehindText(),
+        ];
       case 'reasoning-end':
         return this.#close('reasoning', part.providerMetadata);
       case 'tool-input-start':
@@ -92,6 +98,7 @@ export class EventReader {
       case 'tool-result':
         return part.preliminary ? [] : this.#filesOf(part.result);
       case 'source':
+        this.#sources.see(part);
         this.#behindText.push(...this.#citedFile(part));
         return [];
       case 'raw':
@@ -130,6 +137,7 @@ export class EventReader {
   #grow(kind: Kind, text: string, metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
     this.#kept = { ...this.#kept, ...this.#pick(metadata) };
     if (text === '') return [];
+    if (kind === 'text') this.#sources.grow(text);
     this.hasOutput = true;
     this.#last = kind;
     this.#isEmpty = false;
@@ -200,6 +208,10 @@ export class EventReader {
     return this.#made(this.#openFile(stored));
   }
 
+  #words(text: string): readonly ModelEvent[] {
+    return text === '' ? [] : [{ kind: 'text', text }];
+  }
+
   #takeBehindText(): readonly ModelEvent[] {
     return this.#behindText.splice(0);
   }
@@ -251,6 +263,7 @@ export class EventReader {
     return [
       ...this.#takeBehindText(),
       ...this.#chatFiles.end(),
+      ...this.#words(this.#sources.end()),
       ...held,
       { kind: 'finish', reason, usage: toUsage(usage) },
     ];

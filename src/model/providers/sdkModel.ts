@@ -28,6 +28,7 @@ import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
 import { fileOnServer, type StoredFile } from './madeFiles.ts';
 import { outputOptions, withFields } from './outputs.ts';
+import { hasOwnTool, ownTools } from './ownTools.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
@@ -51,6 +52,7 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
     provider: config.provider,
     accepts: (mimeType) => wire.files.has(mimeType) && !(options.facts && isRefused(mimeType, options.facts)),
     maxToolDescriptionChars: wire.maxToolDescriptionChars,
+    hasOwnTool: (tool) => hasOwnTool(config, tool),
     price: options.facts?.price,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
@@ -136,11 +138,12 @@ function toCallOptions(
   const reasoning = request.reasoning ?? config.reasoning;
   const maxOutputTokens = request.maxTokens ?? config.maxTokens ?? defaultMaxTokens(config);
   const tools = request.tools.map(toTool);
+  const own = ownTools(config, request.ownTools ?? []);
   const providerOptions = optionsFor(config, reasoning);
   if (config.provider === 'anthropic') markForCache(prompt, tools);
   return {
     prompt,
-    ...(tools.length > 0 && { tools }),
+    ...(tools.length + own.length > 0 && { tools: [...own, ...tools] }),
     ...(reasoning && { reasoning: EFFORTS[reasoning] }),
     ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
   };

@@ -41,10 +41,12 @@ const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
     }),
   },
   tools: {
-    isIn: ({ tools, messages }) => tools.length > 0 || messages.some(holdsCalls),
+    isIn: ({ tools, ownTools = [], messages }) =>
+      tools.length + ownTools.length > 0 || messages.some(holdsCalls),
     leaveOut: (request) => ({
       ...request,
       tools: [],
+      ownTools: [],
       messages: mergeMessages(request.messages.map(callsAsText)),
     }),
   },

@@ -228,3 +228,21 @@ describe('the next request', () => {
     );
   });
 });
+
+describe('a tool that the provider runs', () => {
+  const asked: readonly (readonly [provider: SdkProvider, model: string, tool: RegExp])[] = [
+    ['openai', 'gpt-5', /"tools":\[\{"type":"web_search"[^\]]*\{"type":"image_generation"/],
+    ['anthropic', 'claude-sonnet-4-5', /"tools":\[\{"type":"web_search_20250305","name":"web_search"/],
+    ['google', 'gemini-2.5-flash', /"tools":\[\{"googleSearch":\{\}\}\]/],
+  ];
+  const chat = '---\ntools: [provider.web_search, provider.image_generation]\n---\n# %% user\nDraw.\n';
+  for (const [provider, model, tool] of asked) {
+    it(`is in the request if the chat names it: ${provider}`, async (t) => {
+      const wire = { provider, model, events: [] };
+      const { run, requests } = await createChat(t, wire, [speak(reply(wire))], chat);
+      const { stderr } = await run();
+      assert.match(requests[0]?.body ?? '', tool);
+      assert.equal(/has no tool “image_generation”/.test(stderr), provider !== 'openai', stderr);
+    });
+  }
+});
