@@ -49,16 +49,17 @@ export async function readDocumentWindow(
     if (pages) throw new CatalogRefusal(noPages(title));
     return undefined;
   }
-  // As text, a page or a notebook is its source.
-  if (as === 'text' && isTextType(mimeType)) return undefined;
+  // The source of a page or a notebook is text, too.
+  const hasSource = isTextType(mimeType) && pages === undefined;
+  if (hasSource && (as === 'text' || size > MAX_DOCUMENT_BYTES)) return undefined;
   if (size > MAX_DOCUMENT_BYTES) throw new CatalogRefusal(unreadable(title, tooLarge(size)));
   const bytes = await refusing(found.entry, () => readWhole(found.path, file, signal));
-  const job = { bytes, reader, pages: reader === 'pdf' ? pages : undefined };
-  const outcome = await sharedConverter().readDocument(job, signal);
+  const outcome = await sharedConverter().readDocument({ bytes, reader, pages }, signal);
+  if (outcome.kind === 'failed' && hasSource) return undefined;
   if (outcome.kind === 'failed') throw new CatalogRefusal(unreadable(title, outcome.reason));
   const { document } = outcome;
   checkPages(title, document, pages);
-  const text = Buffer.from(renderDocument(document, pages));
+  const text = Buffer.from(renderDocument(document));
   return {
     ...bytesWindow(text, request, 'text/markdown'),
     document: { mimeType, pages: countPages(document), pageCount: document.total },

@@ -1,5 +1,11 @@
 import { mediaByType } from '../table.ts';
-import type { DocumentReader, DocumentText, PageRange } from './job.ts';
+import {
+  type DocumentReader,
+  type DocumentText,
+  MAX_DOCUMENT_CHARS,
+  type PageRange,
+  type Section,
+} from './job.ts';
 import { selectPages } from './pages.ts';
 
 /** By extension, because the types of Office are long. */
@@ -31,19 +37,33 @@ export function documentReader(mimeType: string): DocumentReader | undefined {
   return Object.hasOwn(READERS, extension) ? READERS[extension] : undefined;
 }
 
-/** The text of the chosen pages, each with a heading, as Markdown. */
-export function renderDocument(document: DocumentText, pages?: readonly PageRange[]): string {
-  const { unit, total = 0, sections, isCut } = document;
-  const chosen = new Set(selectPages(pages, total));
-  const texts = sections
-    .filter(({ number }) => number === undefined || chosen.has(number))
-    .map(({ number, title, text }) => {
-      if (unit === undefined || number === undefined) return text;
-      const heading = `## ${UNITS[unit]} ${number}${title === undefined ? '' : `: ${title}`}`;
-      return text === '' ? heading : `${heading}\n\n${text}`;
-    });
+/** Keeps the chosen pages, as far as they are not too long. */
+export function selectText(
+  document: DocumentText,
+  pages: readonly PageRange[] | undefined,
+  maxChars: number = MAX_DOCUMENT_CHARS,
+): DocumentText {
+  const chosen = new Set(selectPages(pages, document.total ?? 0));
+  const sections: Section[] = [];
+  let left = maxChars;
+  for (const section of document.sections) {
+    if (section.number !== undefined && !chosen.has(section.number)) continue;
+    if (left <= 0) return { ...document, sections, isCut: true };
+    sections.push({ ...section, text: section.text.slice(0, left).toWellFormed() });
+    left -= section.text.length;
+  }
+  return { ...document, sections, ...(left < 0 ? { isCut: true } : {}) };
+}
+
+/** As Markdown, each page with a heading. */
+export function renderDocument({ unit, total, sections, isCut }: DocumentText): string {
+  const texts = sections.map(({ number, title, text }) => {
+    if (unit === undefined || number === undefined) return text;
+    const heading = `## ${UNITS[unit]} ${number}${title === undefined ? '' : `: ${title}`}`;
+    return text === '' ? heading : `${heading}\n\n${text}`;
+  });
   const last = sections.at(-1)?.number;
-  const cut = last === undefined ? CUT : `[Cut after ${unit} ${last} of ${total}.]`;
+  const cut = last === undefined ? CUT : `[Cut at ${unit} ${last} of ${total}: there is more.]`;
   return [...texts, ...(isCut ? [cut] : [])].join('\n\n');
 }
 

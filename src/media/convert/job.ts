@@ -19,7 +19,7 @@ export interface DocumentJob {
   readonly kind: 'document';
   readonly bytes: Uint8Array;
   readonly reader: DocumentReader;
-  /** Counted from 1, in order; undefined for all. Only PDF uses it, because reading a page takes time. */
+  /** Counted from 1; undefined for all. */
   readonly pages?: readonly PageRange[] | undefined;
 }
 
@@ -53,6 +53,9 @@ export interface Section {
   readonly title?: string | undefined;
   readonly text: string;
 }
+
+/** The longest text of a document. */
+export const MAX_DOCUMENT_CHARS = 5_000_000;
 
 export type Outcome =
   | { readonly kind: 'image'; readonly images: readonly ConvertedImage[] }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';
+import { selectText } from './documentText.ts';
 import { ConversionError, type Job, type Outcome } from './job.ts';
 
 const MAX_REASON_CHARS = 200;
@@ -20,7 +21,7 @@ async function load(job: Job): Promise<() => Promise<Outcome>> {
   }
   const { loadReader } = await import('./documents/readers.ts');
   const read = await loadReader(job.reader);
-  return async () => ({ kind: 'document', document: await read(job) });
+  return async () => ({ kind: 'document', document: selectText(await read(job), job.pages) });
 }
 
 async function attempt(work: () => Promise<Outcome>): Promise<Outcome> {

@@ -1,11 +1,16 @@
 import { getDocumentProxy } from 'unpdf';
 import { field } from '../../../base/json.ts';
-import { ConversionError, type DocumentJob, type DocumentText, type Section } from '../job.ts';
+import {
+  ConversionError,
+  type DocumentJob,
+  type DocumentText,
+  MAX_DOCUMENT_CHARS,
+  type Section,
+} from '../job.ts';
 import { selectPages } from '../pages.ts';
 
 /** Below the deadline of the worker, so that a long document is cut instead of refused. */
 const MAX_MS = 3500;
-const MAX_CHARS = 2_000_000;
 
 export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentText> {
   const until = performance.now() + MAX_MS;
@@ -14,7 +19,7 @@ export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentTe
   const sections: Section[] = [];
   let chars = 0;
   for (const number of selectPages(pages, total)) {
-    if (sections.length > 0 && (performance.now() > until || chars > MAX_CHARS))
+    if (sections.length > 0 && (performance.now() > until || chars > MAX_DOCUMENT_CHARS))
       return { unit: 'page', total, sections, isCut: true };
     const page = await document.getPage(number);
     const { items } = await page.getTextContent();
