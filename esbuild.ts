@@ -3,8 +3,9 @@
  * With `--watch` it keeps building, with source maps and without minifying.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
 
@@ -64,11 +65,17 @@ async function declareContent(): Promise<void> {
 const bundles: readonly BuildOptions[] = [
   {
     ...common,
-    entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/assets-server.ts'],
+    entryPoints: {
+      extension: 'src/extension.ts',
+      cli: 'src/cli.ts',
+      'assets-server': 'src/assets-server.ts',
+      'chunks/worker': 'src/media/convert/worker.ts',
+    },
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     outdir: 'dist',
-    external: ['vscode'],
+    // officeparser loads the other two for PDF and images only, which it is not given.
+    external: ['vscode', 'pdfjs-dist', 'tesseract.js'],
   },
   // The Markdown preview loads its plugins synchronously, so this one is a single CommonJS file.
   {
@@ -104,6 +111,8 @@ const bundles: readonly BuildOptions[] = [
 
 // The names of chunks change with their contents, and old ones would be shipped.
 for (const folder of ['dist/chunks', 'dist/content']) rmSync(folder, { recursive: true, force: true });
+mkdirSync('dist/chunks', { recursive: true });
+copyFileSync(fileURLToPath(import.meta.resolve('@cf-wasm/photon/photon.wasm')), 'dist/chunks/photon.wasm');
 if (isWatching) {
   // The lines by which `.vscode/tasks.json` knows when the extension can start.
   console.log('Building');

@@ -49,14 +49,14 @@ const CALLS: Readonly<
     const output = listOutput(await listAssets(catalog, query, signal), thresholds);
     return result(listText(output), output);
   },
-  read_asset: async (given, { catalog, maxMediaBytes, thresholds }) => {
+  read_asset: async (given, { catalog, maxMediaBytes, thresholds }, { signal }) => {
     const { uri, ...request } = readArguments(SERVER_SPECS.read_asset, given);
     const found = await findReadable(catalog, uri);
     const { defaultBytes } = SERVER_WINDOW;
-    const contents = await readContents(found, request, { defaultBytes, maxMediaBytes });
+    const contents = await readContents(found, request, { defaultBytes, maxMediaBytes }, signal);
     const output = readOutput(found.entry, contents, thresholds);
     return result(
-      readText(output),
+      readText(output, contents.document?.pages),
       output,
       ...blocksOf(contents, found.entry, { as: request.as, thresholds }),
     );
@@ -139,8 +139,14 @@ function blocksOf(
   { as, thresholds }: { readonly as: ReadAs | undefined; readonly thresholds: ReadThresholds },
 ): CallToolResult['content'] {
   if (body.kind === 'none') return [];
-  if (body.kind === 'image' || body.kind === 'audio')
-    return [{ type: body.kind, data: bufferToBase64(body.bytes), mimeType: about.mimeType }];
+  if (body.kind === 'image')
+    return body.images.map(({ mimeType, bytes }) => ({
+      type: 'image',
+      data: bufferToBase64(bytes),
+      mimeType,
+    }));
+  if (body.kind === 'audio')
+    return [{ type: 'audio', data: bufferToBase64(body.bytes), mimeType: about.mimeType }];
   const window = { ...about, body };
   const resource = contentsOf(window, { uri: entry.uri, changed: entry.changed, thresholds });
   if (!fitsInMessage(resource, window))

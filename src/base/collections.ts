@@ -28,4 +28,8 @@ export class RecentValues<V> {
     if (oldest !== undefined && this.#values.size > this.#max) this.#values.delete(oldest);
     return value;
   }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
 }

@@ -169,7 +169,7 @@ export type ReadAs = (typeof READ_AS)[number];
 
 const HOW_TO_READ =
   'image and audio: the whole file as such content. resource: a window as an embedded resource. bytes: the same, also for text. ' +
-  'text: a window as plain text. auto, the default: image or audio if the file is one, otherwise resource.';
+  'text: a window as plain text. auto, the default: image, audio or the text of a document if the file is one, otherwise resource.';
 
 function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
   return {
@@ -177,8 +177,9 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
     title: 'Read an asset',
     description:
       `Reads a window of an asset or a chat: at most maxBytes (default ${defaultBytes}) from byte start on. ` +
-      'If the result has a nextStart, there is more: continue from there. Text is cut between characters. ' +
-      'Images and audio are returned whole, as image and audio content, unless they are too large; other files are returned as bytes.',
+      'With a nextStart there is more: continue from there. ' +
+      'Images and audio are returned whole, large images scaled. Documents (PDF, Office, HTML, e-mail) are returned as text, ' +
+      'and start counts its bytes; a ZIP as a list; other files as bytes.',
     input: input({
       uri: text(
         'uri',
@@ -188,6 +189,12 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte. The default is 0.').optional(),
       maxBytes: whole('maxBytes', 1, maxBytes, 'The maximum number of bytes.').default(defaultBytes),
       as: choice('as', READ_AS, HOW_TO_READ).optional(),
+      pages: z
+        .preprocess(
+          (value) => (typeof value === 'number' ? String(value) : value),
+          text('pages', 'Pages, slides or sheets of a document, such as 3, 1-3,7 or 10-.'),
+        )
+        .optional(),
     }),
     output: z.object({
       uri: z.string(),
@@ -198,7 +205,9 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
         .describe(
           'The kind of content that was returned. none: the image or audio is too large; read it in windows.',
         ),
-      totalBytes: z.int().describe('The size of the whole file.'),
+      totalBytes: z.int().describe('The size of the whole file, or of the text of a document.'),
+      documentType: z.string().optional().describe('The type of a document whose text was returned.'),
+      pageCount: z.int().optional().describe('The number of pages, slides or sheets of the whole document.'),
       start: z.int().describe('The start of the window. Text begins with a whole character.'),
       byteCount: z.int(),
       nextStart: z.int().optional().describe('The start of the next window. Absent at the end.'),

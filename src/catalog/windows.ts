@@ -47,6 +47,27 @@ export function readWindow({ entry, path }: FoundEntry, request: WindowRequest):
   });
 }
 
+/** A window of text that is in memory, as UTF-8. */
+export function bytesWindow(
+  bytes: Uint8Array,
+  { start = 0, maxBytes }: Omit<WindowRequest, 'as'>,
+  mimeType: string,
+): FileWindow {
+  const totalBytes = bytes.length;
+  if (start > totalBytes) throw new CatalogRefusal(beyondEnd(start, totalBytes));
+  const window = textWindow({ bytes, offset: 0, totalBytes }, { start, maxBytes });
+  if (!window.fits) throw new CatalogRefusal(tooNarrow(start, window.neededBytes));
+  const { start: from, end } = window;
+  return {
+    mimeType,
+    totalBytes,
+    start: from,
+    byteCount: end - from,
+    ...(end < totalBytes ? { nextStart: end } : {}),
+    body: { kind: 'text', text: new TextDecoder().decode(bytes.subarray(from, end)) },
+  };
+}
+
 /** Turns every failure to read into a `CatalogRefusal`. */
 export async function refusing<T>({ uri }: Pick<Entry, 'uri'>, read: () => Promise<T>): Promise<T> {
   try {

@@ -1,14 +1,28 @@
 import { imageDimensionsFromData } from 'image-dimensions';
+import { readTags, TIFF_HEIGHT, TIFF_WIDTH } from './tiff.ts';
 
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size of a PNG, GIF, JPEG, WebP, AVIF or HEIC; undefined for other formats or if the head is too short. */
+/** The size of a PNG, GIF, JPEG, WebP, AVIF, HEIC, BMP or TIFF; undefined for other formats or if the head is too short. */
 export function imageSize(head: Uint8Array): ImageSize | undefined {
-  const found = imageDimensionsFromData(head);
+  const found = imageDimensionsFromData(head) ?? bitmapSize(head);
   return found && { width: found.width, height: found.height };
+}
+
+const BITMAP_SIZE_END = 26;
+
+function bitmapSize(head: Uint8Array): ImageSize | undefined {
+  const view = viewOf(head);
+  if (view.byteLength >= BITMAP_SIZE_END && isAscii(view, 0, 'BM')) {
+    // A negative height means rows from the top down.
+    return { width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) };
+  }
+  const tags = readTags(head);
+  const [width, height] = [tags.get(TIFF_WIDTH), tags.get(TIFF_HEIGHT)];
+  return width === undefined || height === undefined ? undefined : { width, height };
 }
 
 /**

@@ -98,6 +98,8 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'py', 'text/x-python'),
   media('file', 'sql', 'application/sql', 'text/x-sql'),
   media('file', 'ics', 'text/calendar'),
+  media('file', 'eml', 'message/rfc822'),
+  media('file', 'ipynb', 'application/x-ipynb+json'),
   media('file', 'log', 'text/x-log'),
 ];
 
@@ -122,7 +124,8 @@ export function mediaByType(type: string): MediaType | undefined {
   return MEDIA_TYPES.find((each) => each.types.includes(type));
 }
 
-const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
+const TEXT_TYPES =
+  /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson|x-ipynb\+json)|image\/svg\+xml|message\/rfc822)$/;
 
 /** Whether files of this type should be text. Their bytes may still not be UTF-8. */
 export function isTextType(type: string): boolean {

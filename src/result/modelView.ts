@@ -1,4 +1,5 @@
 import { describeSize } from '../base/size.ts';
+import { isSendableImage, MAX_SCALED_BYTES, SENT_TYPES } from '../media/imageLimits.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
 import { MAX_RESULT_CHARS } from './limitTotal.ts';
@@ -13,10 +14,7 @@ export interface ModelViewOptions {
   readonly template?: string;
 }
 
-/** 5 MB as base64, the strictest limit of a provider. */
-export const MAX_IMAGE_BYTES = 3_750_000;
-
-/** Text as text, small images as images, and one short line for everything else. */
+/** Text as text, images as images, and one short line for everything else. */
 export function toModelParts({ parts }: ToolResult, options: ModelViewOptions): readonly ModelPart[] {
   return parts.filter((part) => part.audience !== 'user').flatMap((part) => viewPart(part, options));
 }
@@ -53,19 +51,14 @@ function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPa
   }
 }
 
-/** Supported by every model that accepts images. */
-export const SENT_TYPES: ReadonlySet<string> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-]);
-
 function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): readonly ModelPart[] {
   const about = options.about(asset.path);
   const mimeType = about?.mimeType ?? typeByName(asset.path);
-  const isSmall = about !== undefined && about.size > 0 && about.size <= MAX_IMAGE_BYTES;
-  if (asset.kind === 'image' && options.sendImages !== 'never' && isSmall && SENT_TYPES.has(mimeType)) {
+  // Larger ones are scaled when the request is sent.
+  const isRead = about !== undefined && about.size > 0 && about.size <= MAX_SCALED_BYTES;
+  // A TIFF is saved as a file, because few programs show it.
+  const isImage = isSendableImage(mimeType) && (asset.kind === 'image' || !SENT_TYPES.has(mimeType));
+  if (isImage && isRead && options.sendImages !== 'never') {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
   return withPreview(text(summarize(describeAsset(asset, mimeType, about), options.template)), preview);

@@ -70,6 +70,8 @@ async function bundleSuite(outdir: string): Promise<string> {
     sourcemap: 'inline',
     external: ['vscode', 'mocha'],
     logLevel: 'warning',
+    // The suite starts no worker of its own.
+    logOverride: { 'empty-import-meta': 'silent' },
   });
   // Its service process would stay until this one ends.
   await stop();

@@ -20,7 +20,10 @@ const MAX_ENTRIES = 20;
 const RULES: Readonly<Record<string, readonly string[]>> = {
   base: [],
   ports: [],
-  media: ['base', 'ports', 'file-type', 'image-dimensions'],
+  media: [
+    ...['base', 'ports', 'node', 'fflate', 'file-type', 'image-dimensions'],
+    ...['@cf-wasm', '@mdream', 'hucre', 'officeparser', 'unpdf'],
+  ],
   chat: ['base', 'ports', 'yaml'],
   result: ['base', 'ports', 'media', 'chat'],
   assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],
@@ -38,7 +41,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   mcpClient: ['base', 'ports', 'result', 'assets', 'content', 'mcp', 'node'],
-  model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
+  model: ['base', 'ports', 'media', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
   loop: ['base', 'ports', 'chat', 'result', 'model', 'mcp', 'node'],
   listener: ['base', 'ports', 'chat', 'loop'],
   views: ['base', 'ports', 'media', 'chat', 'markdown-it'],
@@ -171,6 +174,20 @@ it('activation loads very little', () => {
     'onFileSystem:filechat-resource',
     'onWebviewPanel:filechat.gallery',
   ]);
+});
+
+it('libraries that read images and documents are loaded by the worker alone', () => {
+  const reached = (entry: string) => {
+    const files = new Set([entry]);
+    for (const file of files) {
+      const code = readFileSync(join(root, 'dist', file), 'utf8');
+      for (const [, path = ''] of code.matchAll(/(?:from|import\(?)"(\.[^"]+\.js)"/g))
+        files.add(posix.join(dirname(file), path));
+    }
+    return [...files].filter((file) => /\/(?:pdfjs|office|sheet|image)-/.test(file)).length;
+  };
+  assert.equal(reached('chunks/worker.js'), 4);
+  for (const entry of ['extension.js', 'cli.js', 'assets-server.js']) assert.equal(reached(entry), 0, entry);
 });
 
 it('the module that VS Code’s own chat loads to find servers is small, too', () => {

@@ -4,6 +4,7 @@ import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
 import { assetReference } from '../../result/modelView.ts';
 import type { Catalog } from '../catalog.ts';
 import { checkMedia, type MediaKind } from '../contents.ts';
+import { type DocumentWindow, readDocumentWindow } from '../documents.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
@@ -101,8 +102,8 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     return [textPart(listText(listOutput(page), referenceTo))];
   },
 
-  async read_asset(files, args) {
-    const { uri, start, maxBytes, as = 'auto' } = readArguments(SPECS.read_asset, args);
+  async read_asset(files, args, signal) {
+    const { uri, start, maxBytes, as = 'auto', pages } = readArguments(SPECS.read_asset, args);
     const found = await files.find(uri);
     const { entry } = found;
     const [asMedia, asWindow] = as === 'image' || as === 'audio' ? [as, 'bytes' as const] : [undefined, as];
@@ -110,6 +111,8 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
       if (asMedia) checkMedia(found, entry.mimeType, asMedia);
       return chatParts(found, { start, maxBytes });
     }
+    const document = await readDocumentWindow(found, { start, maxBytes, as, pages }, signal);
+    if (document) return documentParts(entry, document);
     const window = await readWindow(found, { start, maxBytes, as: asWindow });
     if (asMedia) checkMedia(found, window.mimeType, asMedia);
     const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
@@ -135,6 +138,11 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
 /** The name and the bytes must agree. */
 function mediaKind({ assetKind }: AssetEntry, { mimeType }: FileWindow): MediaKind | undefined {
   return assetKind !== 'file' && mimeType.startsWith(`${assetKind}/`) ? assetKind : undefined;
+}
+
+function documentParts(entry: AssetEntry, window: DocumentWindow): Promise<readonly ResultPart[]> {
+  const about = readText(readOutput(entry, window), window.document.pages);
+  return windowParts({ reference: entry.uri, about, window });
 }
 
 async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<readonly ResultPart[]> {

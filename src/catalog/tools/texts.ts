@@ -36,9 +36,11 @@ function byNameAmong(assets: readonly ListedAsset[]): (asset: ListedAsset) => st
   return ({ asset, uri }) => (twice.has(asset) ? uri : `asset:${asset}`);
 }
 
-export function readText(window: ReadOutput): string {
-  const { mimeType, totalBytes, start, byteCount, nextStart } = window;
-  const name = `${visibleLine(window.name)} (${mimeType}, ${totalBytes} bytes)`;
+export function readText(window: ReadOutput, pages?: string): string {
+  const { mimeType, totalBytes, start, byteCount, nextStart, documentType } = window;
+  const facts = [documentType ?? mimeType, ...(pages === undefined ? [] : [pages]), `${totalBytes} bytes`];
+  const what = documentType === undefined ? '' : 'the text of ';
+  const name = `${what}${visibleLine(window.name)} (${facts.join(', ')})`;
   if (window.content === 'none')
     return `${name} is too large to be returned whole. Read it in windows with start: 0, then with each nextStart, or open the file.`;
   if (byteCount === 0) return `Nothing is at byte ${start} of ${name}: it ends there.`;
@@ -226,13 +228,14 @@ export function listOutput(
 
 /** The cost is that of the whole file. */
 export function readOutput(entry: Entry, window: FileContents, thresholds?: ReadThresholds): ReadOutput {
-  const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
+  const { mimeType, totalBytes, start, byteCount, nextStart, body, document } = window;
   return {
     uri: entry.uri,
     name: entryTitle(entry),
     mimeType,
     content: body.kind,
     totalBytes,
+    ...defined({ documentType: document?.mimeType, pageCount: document?.pageCount }),
     start,
     byteCount,
     ...(nextStart === undefined ? {} : { nextStart }),

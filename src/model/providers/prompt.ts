@@ -9,6 +9,7 @@ import type {
 } from '@ai-sdk/provider';
 import { mapConcurrently } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
+import { SENT_TYPES } from '../../media/imageLimits.ts';
 import type {
   AssistantPart,
   CallResult,
@@ -19,7 +20,7 @@ import type {
 } from '../../ports/models.ts';
 import { describeUnsent, ERROR_LEAD } from '../request/messages.ts';
 import { ModelError, stopped } from './failure.ts';
-import { IMAGES, type Wire } from './wire.ts';
+import type { Wire } from './wire.ts';
 
 interface PromptOptions {
   readonly wire: Wire;
@@ -154,7 +155,7 @@ function toToolMessages(
 }
 
 function toOutput(result: CallResult, options: PromptOptions): LanguageModelV4ToolResultOutput {
-  const parts = acceptedParts(result.parts, IMAGES);
+  const parts = acceptedParts(result.parts, SENT_TYPES);
   if (parts.every(({ kind }) => kind === 'text')) return toTextOutput(result, options);
   // An output with images cannot be marked as an error.
   const lead = result.isError ? [{ type: 'text' as const, text: ERROR_LEAD }] : [];
@@ -163,7 +164,7 @@ function toOutput(result: CallResult, options: PromptOptions): LanguageModelV4To
 
 function toTextOutput(result: CallResult, { wire }: PromptOptions): LanguageModelV4ToolResultOutput {
   let images = 0;
-  const lines = acceptedParts(result.parts, IMAGES).map((part) => {
+  const lines = acceptedParts(result.parts, SENT_TYPES).map((part) => {
     if (part.kind === 'text') return part.text;
     images += 1;
     return `[image ${images}: see the next message]`;
@@ -176,7 +177,7 @@ function toTextOutput(result: CallResult, { wire }: PromptOptions): LanguageMode
 }
 
 function toImageParts({ parts, name, id }: CallResult, { bytes }: PromptOptions): UserContent {
-  const images = acceptedParts(parts, IMAGES).filter(({ kind }) => kind === 'file');
+  const images = acceptedParts(parts, SENT_TYPES).filter(({ kind }) => kind === 'file');
   return images.flatMap((image, index) => [
     { type: 'text', text: `Image ${index + 1} of the result of ${name} (call ${toWireId(id)}):` },
     toContent(image, bytes),

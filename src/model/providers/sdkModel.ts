@@ -22,6 +22,7 @@ import type {
 } from '../../ports/models.ts';
 import { isRefused, type ModelFacts } from '../config/facts.ts';
 import type { ModelConfig } from '../config/models.ts';
+import { fitImages } from '../request/fitImages.ts';
 import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
@@ -99,15 +100,16 @@ async function* stream(source: ModelSource, request: ModelRequest, signal: Abort
 
 async function prepareCall(
   { config, wire }: ModelSource,
-  request: ModelRequest,
+  given: ModelRequest,
   signal: AbortSignal,
   sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
   const takesOwnFile = ({ metadata }: OwnFilePart) => wire.takesOwnFile?.(config.model, metadata) === true;
-  const messages = moveFiles(request.messages, takesOwnFile);
-  const files = messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
+  const moved = { ...given, messages: moveFiles(given.messages, takesOwnFile) };
+  const request = await fitImages(moved, config.provider, signal);
+  const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
-  const prompt = toPrompt({ ...request, messages }, { wire, model: config.model, bytes, sendReasoning });
+  const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });
   return toCallOptions(config, request, prompt);
 }
 

@@ -1,3 +1,4 @@
+import { SENT_TYPES } from '../../media/imageLimits.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ModelConfig, ProviderName } from '../config/models.ts';
 import { SIGNS, type Signs } from './endings.ts';
@@ -46,10 +47,8 @@ export function baseUrlOf(config: Pick<ModelConfig, 'provider' | 'baseUrl'>): st
   return baseUrl.replace(/\/+$/, '');
 }
 
-/** Every provider that accepts images accepts these types. */
-export const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
-const DOCUMENTS: ReadonlySet<string> = new Set([...IMAGES, 'application/pdf']);
+const DOCUMENTS: ReadonlySet<string> = new Set([...SENT_TYPES, 'application/pdf']);
 const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
 
 const OPENAI: Wire = {
@@ -87,7 +86,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     signs: SIGNS.chat,
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
-    files: IMAGES,
+    files: SENT_TYPES,
     takesImagesInResults: () => false,
     errors: 'text',
   },

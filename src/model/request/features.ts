@@ -11,6 +11,7 @@ import {
   ERROR_LEAD,
   filesOf,
   joinTexts,
+  mapContent,
   mergeMessages,
   textPart,
   userText,
@@ -34,7 +35,10 @@ interface Feature {
 const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
   images: {
     isIn: ({ messages }) => messages.flatMap(filesOf).some(isImage),
-    leaveOut: (request) => ({ ...request, messages: request.messages.map(describeImages) }),
+    leaveOut: (request) => ({
+      ...request,
+      messages: request.messages.map(describeImages),
+    }),
   },
   tools: {
     isIn: ({ tools, ownTools = [], messages }) =>
@@ -72,18 +76,12 @@ export function isImage({ mimeType }: { readonly mimeType: string }): boolean {
 }
 
 function describeImages(message: ModelMessage): ModelMessage {
-  if (message.role === 'assistant') {
-    const parts = message.parts.map(
-      (part): AssistantPart =>
-        part.kind === 'file' && isImage(part) ? { kind: 'text', text: describeUnsent(part) } : part,
-    );
-    return { role: 'assistant', parts: joinTexts(parts) };
-  }
-  if (message.role === 'user') return { role: 'user', parts: withoutImages(message.parts) };
-  return {
-    role: 'tool',
-    results: message.results.map((result) => ({ ...result, parts: withoutImages(result.parts) })),
-  };
+  if (message.role !== 'assistant') return mapContent(message, withoutImages);
+  const parts = message.parts.map(
+    (part): AssistantPart =>
+      part.kind === 'file' && isImage(part) ? { kind: 'text', text: describeUnsent(part) } : part,
+  );
+  return { role: 'assistant', parts: joinTexts(parts) };
 }
 
 /** Adjacent texts become one, because servers without images often accept only a string as content. */

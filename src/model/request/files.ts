@@ -6,26 +6,24 @@ import { type ChatMdPiece, readChatMdResult } from '../../chat/format/legacy.ts'
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readReply } from '../../chat/reply/read.ts';
+import { sharedConverter } from '../../media/convert/converter.ts';
+import { renderDocument } from '../../media/convert/documentText.ts';
+import type { DocumentReader } from '../../media/convert/job.ts';
+import { MAX_IMAGE_BYTES, MAX_PDF_PAGES } from '../../media/imageLimits.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/document.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
 import { cleanText } from '../../result/blocks.ts';
 import { readToolResult } from '../../result/markdown.ts';
-import {
-  assetReference,
-  limitText,
-  MAX_IMAGE_BYTES,
-  summarize,
-  toModelParts,
-} from '../../result/modelView.ts';
-import { IMAGES } from '../providers/wire.ts';
+import { assetReference, limitText, summarize, toModelParts } from '../../result/modelView.ts';
 import { nameOf, textPart } from './messages.ts';
+import { acceptsFile, MAX_FILE_BYTES, sentAs } from './sentAs.ts';
 import { stripTags } from './tools.ts';
 
 /** About 100,000 tokens. */
 const MAX_ATTACHED_CHARS = 400_000;
-/** About 27 MB as base64; the strictest provider accepts requests of 32 MB. */
-const MAX_FILE_BYTES = 20_000_000;
+/** A hundred pages have more. */
+const MIN_COUNTED_BYTES = 100_000;
 
 interface AttachedLink {
   readonly target: string;
@@ -94,39 +92,48 @@ export class AttachedParts {
   }
 
   async #view(target: string, file: AttachedFile): Promise<ContentPart> {
-    if (file.isText) return this.#viewText(target, file);
-    const problem = whyNotSent(file, this.#context.model);
+    const form = sentAs(file, this.#context.model);
     const { name, mimeType, size } = file;
-    if (problem === undefined) return { kind: 'file', name, mimeType, size, read: readOnce(file) };
-    this.notes.push(`Only the name of “${target}” is sent to the model: ${problem}.`);
+    const read = readOnce(file);
+    if (form.kind === 'text')
+      return this.#viewText(target, new TextDecoder().decode(await read(this.#context.signal)));
+    if (form.kind === 'named') return this.#viewName(target, file, form.reason);
+    if (form.kind === 'file' && !(await this.#isLongPdf({ ...file, read })))
+      return { kind: 'file', name, mimeType, size, read };
+    return this.#viewDocument(target, { ...file, read }, form.kind === 'document' ? form.reader : 'pdf');
+  }
+
+  async #viewDocument(target: string, file: AttachedFile, reader: DocumentReader): Promise<ContentPart> {
+    const { signal } = this.#context;
+    const outcome = await sharedConverter().readDocument({ bytes: await file.read(signal), reader }, signal);
+    return outcome.kind === 'failed'
+      ? this.#viewName(target, file, `its text cannot be read, because ${outcome.reason}`)
+      : this.#viewText(target, renderDocument(outcome.document), `Text of the file ${target}:\n`);
+  }
+
+  /** Providers refuse documents with more pages. Small files are not opened to count them. */
+  async #isLongPdf({ mimeType, size, read }: AttachedFile): Promise<boolean> {
+    if (mimeType !== 'application/pdf' || size < MIN_COUNTED_BYTES) return false;
+    const { signal } = this.#context;
+    const first = [{ first: 1, last: 1 }];
+    const bytes = await read(signal);
+    const outcome = await sharedConverter().readDocument({ bytes, reader: 'pdf', pages: first }, signal);
+    return outcome.kind === 'document' && (outcome.document.total ?? 0) > MAX_PDF_PAGES;
+  }
+
+  #viewName(target: string, file: AttachedFile, reason: string): ContentPart {
+    this.notes.push(`Only the name of “${target}” is sent to the model: ${reason}.`);
     return textPart(summarizeFile(target, file, this.#context.isOwnAsset(target)));
   }
 
-  async #viewText(target: string, file: AttachedFile): Promise<ContentPart> {
-    const bytes = await file.read(this.#context.signal);
-    const content = stripTags(new TextDecoder().decode(bytes));
-    const head = `File ${target}:\n`;
+  #viewText(target: string, text: string, head = `File ${target}:\n`): ContentPart {
+    const content = stripTags(text);
     if (content.length <= MAX_ATTACHED_CHARS) return textPart(`${head}${content}`);
     const shown = `${MAX_ATTACHED_CHARS} of ${content.length} characters`;
     this.notes.push(`Only the first ${shown} of “${target}” are sent to the model.`);
     const cut = content.slice(0, MAX_ATTACHED_CHARS).toWellFormed();
     return textPart(`${head}${cut}\n[Cut: these are the first ${shown}.]`);
   }
-}
-
-/** Why the model gets only the name of a binary file. */
-export function whyNotSent(
-  { mimeType, size }: Pick<AttachedFile, 'mimeType' | 'size'>,
-  model: Pick<ChatModel, 'name' | 'accepts'>,
-): string | undefined {
-  const isImage = IMAGES.has(mimeType);
-  const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
-  const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_FILE_BYTES;
-  if (!isKnown || !model.accepts(mimeType)) return `${model.name} does not accept ${mimeType}`;
-  if (size === 0) return 'it is empty';
-  return size > maxBytes
-    ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
-    : undefined;
 }
 
 function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, isOwn: boolean): string {
@@ -234,7 +241,7 @@ async function findAssets(parts: readonly AssetPart[], context: FileContext): Pr
 function isSendable(part: AssetPart, files: Files, { sendImages, model }: FileContext): boolean {
   if (sendImages === 'never') return false;
   const [view] = viewPart(part, files, 'always');
-  return view?.kind === 'file' && (sendImages === 'always' || model.accepts(view.mimeType));
+  return view?.kind === 'file' && (sendImages === 'always' || acceptsFile(model, view.mimeType));
 }
 
 /** Of older images only the names are sent. */
@@ -250,7 +257,9 @@ const BYTES_STEP = 3;
 function newestImages(parts: readonly AssetPart[], files: Files): ReadonlySet<ResultPart> {
   const over = Math.max(0, parts.length - MAX_IMAGES);
   const kept = parts.slice(Math.ceil(over / STEP) * STEP);
-  const bytes = () => kept.reduce((sum, { asset }) => sum + (files.get(asset.path)?.size ?? 0), 0);
+  // Larger ones are scaled down.
+  const bytesOf = ({ asset }: AssetPart) => Math.min(files.get(asset.path)?.size ?? 0, MAX_IMAGE_BYTES);
+  const bytes = () => kept.reduce((sum, part) => sum + bytesOf(part), 0);
   while (bytes() > MAX_FILE_BYTES) kept.splice(0, BYTES_STEP);
   return new Set(kept);
 }

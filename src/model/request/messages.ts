@@ -25,6 +25,17 @@ export function filesOf(message: ModelMessage): readonly FilePart[] {
   return parts.filter((part) => part.kind === 'file');
 }
 
+/** Changes the content of users and tools. */
+export function mapContent(
+  message: ModelMessage,
+  change: (parts: readonly ContentPart[]) => readonly ContentPart[],
+): ModelMessage {
+  if (message.role === 'assistant') return message;
+  if (message.role === 'user') return { role: 'user', parts: change(message.parts) };
+  const results = message.results.map((result) => ({ ...result, parts: change(result.parts) }));
+  return { role: 'tool', results };
+}
+
 /**
  * Moves the files of replies into the next message of the user, except those that the provider takes back as they are.
  * In their place remains a line that says so.

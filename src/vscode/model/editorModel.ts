@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { defined, isObject } from '../../base/json.ts';
+import { SENT_TYPES } from '../../media/imageLimits.ts';
 import { fileOfBytes } from '../../model/providers/madeFiles.ts';
-import { IMAGES } from '../../model/providers/wire.ts';
+import { fitImages } from '../../model/request/fitImages.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
 import {
@@ -31,7 +32,7 @@ export class EditorModel implements ChatModel {
   }
 
   accepts(mimeType: string): boolean {
-    return this.#imagePart !== undefined && IMAGES.has(mimeType);
+    return this.#imagePart !== undefined && SENT_TYPES.has(mimeType);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -41,7 +42,8 @@ export class EditorModel implements ChatModel {
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     try {
-      const messages = this.#messages(request);
+      const fitted = await unlessAborted(fitImages(request, this.provider, signal), signal);
+      const messages = this.#messages(fitted);
       const rendering = Promise.all(messages.map((each) => this.#render(each, signal)));
       const sent = await unlessAborted(rendering, signal);
       const input = this.#count(textOf(messages), token);

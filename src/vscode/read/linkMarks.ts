@@ -7,7 +7,7 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
-import { whyNotSent } from '../../model/request/files.ts';
+import { sentAs } from '../../model/request/sentAs.ts';
 import type { AttachedFile } from '../../ports/document.ts';
 import { chatOf, rangeOf } from '../chat/chatFiles.ts';
 import { watchChats } from '../chat/watch.ts';
@@ -113,14 +113,15 @@ async function fileStatus(
   const size = describeSize(file.size);
   const name = models.configOf(model)?.name ?? t('the model');
   const accepts = await models.acceptedBy(model);
-  const reason = file.isText ? undefined : whyNotSent(file, { name, accepts });
-  if (reason !== undefined) {
-    const only = t('The model gets only the name of this file: {0}.', reason);
+  const form = sentAs(file, { name, accepts });
+  if (form.kind === 'named') {
+    const only = t('The model gets only the name of this file: {0}.', form.reason);
     return { isSent: false, label: t('✗ name only'), reason: only };
   }
-  const sent = file.isText
-    ? t('This file is sent with the turn, as text: {0}.', size)
-    : t('This file is sent with the turn: {0}, {1}.', file.mimeType, size);
+  const sent =
+    form.kind === 'file'
+      ? t('This file is sent with the turn: {0}, {1}.', file.mimeType, size)
+      : t('This file is sent with the turn, as text: {0}.', size);
   return { isSent: true, label: `✓ ${size}`, reason: sent };
 }
 

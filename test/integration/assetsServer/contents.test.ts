@@ -30,7 +30,10 @@ const sound = Buffer.concat([Buffer.from(WAV_HEAD, 'latin1'), Buffer.alloc(100_0
 
 function createMedia(notes: Notes): void {
   notes.write(`notes/cmdassets/${PHOTO}`, photo);
-  notes.write(`notes/cmdassets/${HUGE}`, Buffer.concat([PNG_BYTES, Buffer.alloc(15_700_000)]));
+  notes.write(
+    `notes/cmdassets/${HUGE}`,
+    Buffer.concat([PNG_BYTES.subarray(0, 40), Buffer.alloc(15_700_030)]),
+  );
   notes.write(`notes/cmdassets/${SOUND}`, sound);
 }
 
@@ -77,7 +80,7 @@ it('thresholds are options, and the text of a list says which files are large', 
     const { client } = await connectOverStdio(t, '2025-11-25', [...options, notes.path]);
     const { text, structured } = await callTool(client, 'list_assets', {});
     const assets = structured['assets'] as { asset: string; largeFileWarning: boolean }[];
-    const { content } = await readBlock(client, { uri: `asset:${PHOTO}` });
+    const { content } = await readBlock(client, { uri: `asset:${SOUND}` });
     return { text, large: assets.filter((each) => each.largeFileWarning).map(({ asset }) => asset), content };
   };
   const plain = await listed();
@@ -85,7 +88,7 @@ it('thresholds are options, and the text of a list says which files are large', 
   assert.match(plain.text, new RegExp(`15\\.7 MB, large, ~\\d+ tokens\\): asset:${HUGE}`));
   assert.doesNotMatch(plain.text, new RegExp(`large.*asset:${PHOTO}`));
   const loose = await listed('--max-tokens', '1000000', '--max-inline-bytes', '20000000');
-  assert.deepEqual([loose.large, loose.content], [[], 'image']);
+  assert.deepEqual([loose.large, loose.content], [[], 'audio']);
   assert.doesNotMatch(loose.text, /large/);
   const strict = await listed('--max-inline-bytes', '40', '--max-media-bytes', '1000');
   assert.equal(strict.large.length, 5);

@@ -5,8 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { makeBmp } from '../../kit/documents.ts';
+import { everyDocument } from '../../kit/everyDocument.ts';
 import { assetsServerFile, createNotes, IMAGE, startOverHttp } from '../helpers/assetsServer.ts';
-import { beginStream, configFor, PROVIDERS, speak, startRawServer } from '../helpers/modelServer.ts';
+import { beginStream, configFor, PROVIDERS, speak, startRawServer, textsOf } from '../helpers/modelServer.ts';
 import { installNode20 } from '../helpers/node20.ts';
 import { type CliFolder, checkEnd, createCliFolder, type StartOptions } from '../helpers/runCli.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
@@ -83,6 +85,28 @@ describe('the oldest Node', { concurrency: 2 }, () => {
     await running.said(/Who is it\?[\s\S]*name > $/);
     running.process.stdin?.write('Ada\n');
     assert.match(checkEnd(await running.ended, { code: 0 }).stdout, /Hello, Ada\./);
+  });
+
+  it('converts images and reads documents in its worker', async (t) => {
+    const bodies: string[] = [];
+    const url = await startRawServer(t, (connection) => {
+      bodies.push(connection.body);
+      beginStream(connection);
+      connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
+    });
+    const cli = await createCli(t, {});
+    const documents = await everyDocument();
+    for (const [ending, bytes] of documents) await cli.write(`my.${ending}`, bytes);
+    await cli.write('old.bmp', makeBmp(40, 30));
+    const links = documents.map(([ending]) => `[x](my.${ending})`).join(' ');
+    await cli.write('a.chat.md', `# %% user\n${links} [y](old.bmp)\n`);
+    const model = configFor('openai-compatible', url);
+    await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+    const args = ['run', 'a.chat.md', '--model', 'm', '--models', 'models.json'];
+    checkEnd(await cli.start(args, { env: { FILECHAT_KEY_M: 'key' } }).ended, { code: 0 });
+    const sent = textsOf(JSON.parse(bodies[0] ?? '')).join('\n');
+    for (const [ending, , text] of documents) assert.ok(sent.includes(text), ending);
+    assert.match(bodies[0] ?? '', /data:image\/png;base64,iVBOR/);
   });
 
   for (const provider of PROVIDERS) {

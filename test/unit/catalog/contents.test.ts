@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { type ContentsRequest, readContents } from '../../../src/catalog/contents.ts';
+import { makeBmp, makePdf } from '../../kit/documents.ts';
 import { PNG_BASE64 } from '../../kit/png.ts';
 import { assetNumbered, useTree } from './tree.ts';
 
 const tree = useTree();
 const PNG = Buffer.from(PNG_BASE64, 'base64');
-const LARGE_PNG = Buffer.concat([PNG, Buffer.alloc(500)]);
+/** Cut within its first chunk, so that it cannot be scaled. */
+const LARGE_PNG = Buffer.concat([PNG.subarray(0, 40), Buffer.alloc(530)]);
 const FILES: Readonly<Record<string, string | Uint8Array>> = {
   png: PNG,
   wav: Buffer.from(
@@ -16,11 +18,16 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   ),
   svg: '<svg xmlns="http://www.w3.org/2000/svg"/>',
   tiff: Buffer.from('II*\0\x08\0\0\0\0\0\0\0\0\0', 'latin1'),
-  pdf: '%PDF-1.7\n',
+  pdf: makePdf('One', 'Two'),
+  cut: '%PDF-1.7\n',
+  html: '<h1>Hi</h1>',
+  ipynb: '{"cells": [',
   txt: 'Hello',
   large: LARGE_PNG,
+  padded: Buffer.concat([PNG, Buffer.alloc(500)]),
+  bmp: makeBmp(2, 2),
 };
-const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', large: 'png' };
+const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', large: 'png', padded: 'png', cut: 'pdf' };
 const LIMITS = { defaultBytes: 100, maxMediaBytes: 300 };
 
 async function read(file: string, request: Partial<ContentsRequest>) {
@@ -47,7 +54,17 @@ const RETURNED: readonly [file: string, request: Partial<ContentsRequest>, expec
   ['svg', { as: 'image' }, 'image 41'],
   ['tiff', {}, 'bytes 14'],
   ['tiff', { as: 'image' }, 'image 14'],
-  ['pdf', {}, 'bytes 9'],
+  ['pdf', {}, `text ${'## Page 1\n\nOne\n\n## Page 2\n\nTwo'.length}`],
+  ['pdf', { as: 'text', pages: '2' }, `text ${'## Page 2\n\nTwo'.length}`],
+  ['pdf', { start: 11, maxBytes: 3 }, 'text 3'],
+  ['pdf', { as: 'resource' }, 'bytes 100'],
+  ['html', {}, 'text 4'],
+  ['html', { as: 'text' }, 'text 11'],
+  ['ipynb', {}, 'text 11'],
+  ['padded', {}, 'image 570'],
+  ['padded', { as: 'image' }, 'image 570'],
+  ['padded', { start: 0 }, 'bytes 100'],
+  ['bmp', {}, 'image 70'],
   ['txt', {}, 'text 5'],
   ['txt', { as: 'text', start: 1 }, 'text 4'],
   ['txt', { as: 'resource' }, 'text 5'],
@@ -63,6 +80,11 @@ const REFUSED: readonly [file: string, request: Partial<ContentsRequest>, words:
   ['txt', { as: 'image' }, /is text\/plain, not an image/],
   ['png', { as: 'text' }, /This is image\/png, not UTF-8 text/],
   ['large', { as: 'image' }, /more than the 300 bytes that can be returned as an image.*as: "bytes"/],
+  ['cut', {}, /The text of .* cannot be read: it is damaged \(.*\)\. To read its bytes, use as: "bytes"\.$/],
+  ['pdf', { pages: '3' }, /has 2 pages, and none of those was chosen/],
+  ['pdf', { pages: 'last' }, /“last” is not a list of pages/],
+  ['html', { pages: '1' }, /has no pages/],
+  ['txt', { pages: '1' }, /has no pages/],
   ['png', { start: 1000 }, /There is nothing at byte 1000/],
 ];
 
@@ -71,7 +93,10 @@ describe('the contents of a file', () => {
     it(`${file} with ${JSON.stringify(request)} is ${expected}`, async () => {
       const { body, byteCount } = await read(file, request);
       assert.equal(`${body.kind} ${byteCount}`, expected);
-      if (body.kind === 'image' && file === 'png') assert.deepEqual(Buffer.from(body.bytes), PNG);
+      if (body.kind !== 'image') return;
+      const bytes = body.images.map((image) => Buffer.from(image.bytes));
+      if (file === 'png') assert.deepEqual(bytes, [PNG]);
+      for (const image of bytes) assert.ok(image.length <= LIMITS.maxMediaBytes);
     });
   }
   for (const [file, request, words] of REFUSED) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { MAX_SCALED_BYTES } from '../../../src/media/imageLimits.ts';
 import type { ResultPart } from '../../../src/ports/results.ts';
 import {
-  MAX_IMAGE_BYTES,
   MAX_SUMMARY_TOKENS,
   type ModelViewOptions,
   summarize,
@@ -48,8 +48,8 @@ describe('the model gets', () => {
     ],
     'a large image as a line': [
       [asset('image', 'png')],
-      [`[image 1, image/png, 3.8 MB, asset:tool-image-${NAME}.png]`],
-      about(MAX_IMAGE_BYTES + 1, 'image/png'),
+      [`[image 1, image/png, 20.0 MB, asset:tool-image-${NAME}.png]`],
+      about(MAX_SCALED_BYTES + 1, 'image/png'),
     ],
     'no image when images are disabled': [
       [asset('image', 'png')],

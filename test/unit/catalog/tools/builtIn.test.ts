@@ -12,6 +12,7 @@ import type { ResourceHost } from '../../../../src/catalog/tools/resources.ts';
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
 import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
+import { makePdf } from '../../../kit/documents.ts';
 import { PNG as PNG_BYTES } from '../../../kit/png.ts';
 import { needsSymlinks } from '../../../windows/needs.ts';
 import { useTree } from '../tree.ts';
@@ -128,7 +129,7 @@ describe('the tools beside those of servers', () => {
       OWN_TOOLS.map((tool) => ['filechat', tool, true, true]),
     );
     const read = tools[1]?.inputSchema as { properties: Record<string, unknown>; required: string[] };
-    assert.deepEqual(Object.keys(read.properties), ['uri', 'start', 'maxBytes', 'as']);
+    assert.deepEqual(Object.keys(read.properties), ['uri', 'start', 'maxBytes', 'as', 'pages']);
     assert.deepEqual(read.required, ['uri']);
     for (const { description = '' } of tools) assert.ok(description.length < 1024, description);
     assert.deepEqual(await builtInTools(), tools);
@@ -305,7 +306,8 @@ describe('read_asset', () => {
       [OTHER, 'resource', text],
       [OTHER, 'text', text],
       [OTHER, 'bytes', /^00000000 {2}61 2c 62/],
-      [PDF, 'text', /This is application\/pdf, not UTF-8 text/],
+      [PDF, 'text', /text of quarterly\.pdf cannot be read: it is damaged/],
+      [PDF, 'resource', /^00000000 {2}25 50 44 46/],
       [PDF, 'image', /quarterly\.pdf is application\/pdf, not an image/],
       [PNG, 'audio', /is image\/png, not audio/],
       ['filechat://notes%2Fa.chat.md', 'image', /is text\/markdown, not an image/],
@@ -331,21 +333,45 @@ describe('read_asset', () => {
   });
 
   it('an invalid image is shown as bytes', async () => {
-    tree.write(`notes/cmdassets/${PNG}`, PDF_BYTES);
-    assert.match(textOf(await inChat().call('read_asset', { uri: PNG })), /\|%PDF-1\.4/);
+    tree.write(`notes/cmdassets/${PNG}`, Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0]));
+    assert.match(textOf(await inChat().call('read_asset', { uri: PNG })), /^00000000 {2}1f 8b/m);
   });
 
   it('shows 1,024 bytes of a binary file, and more only on request', async () => {
     const { call } = inChat();
     const lines = async (args: object) =>
-      textOf(await call('read_asset', { uri: PDF, ...args })).match(/^[0-9a-f]{8} {2}/gm)?.length;
+      textOf(await call('read_asset', { uri: PDF, as: 'resource', ...args })).match(/^[0-9a-f]{8} {2}/gm)
+        ?.length;
     assert.equal(await lines({}), 64);
     assert.equal(await lines({ maxBytes: null }), 64);
     assert.equal(await lines({ maxBytes: 2048 }), 128);
-    const text = textOf(await call('read_asset', { uri: PDF }));
+    const text = textOf(await call('read_asset', { uri: PDF, as: 'resource' }));
     assert.match(text, /Bytes 0 to 1023 of .*start 1024/);
     assert.match(text, new RegExp(`write asset:${PDF} as the argument`));
     assert.ok(!text.includes(PDF_BYTES.toString('base64').slice(0, 40)));
+  });
+
+  it('returns the text of a document, by pages and in windows', async () => {
+    tree.write(`notes/cmdassets/${PDF}`, makePdf('One', 'Two', 'Three'));
+    const { call } = inChat();
+    const whole = await call('read_asset', { uri: PDF });
+    assert.equal(
+      textOf({ isError: false, parts: whole.parts.slice(0, 1) }),
+      'All of the text of quarterly.pdf (application/pdf, 3 pages, 48 bytes).',
+    );
+    assert.deepEqual(whole.parts[1], {
+      kind: 'text',
+      text: '## Page 1\n\nOne\n\n## Page 2\n\nTwo\n\n## Page 3\n\nThree',
+      source: { uri: `asset:${PDF}`, mimeType: 'text/markdown' },
+    });
+    const pages = await call('read_asset', { uri: PDF, pages: 2 });
+    assert.match(textOf(pages), /## Page 2\n\nTwo$/);
+    const window = textOf(await call('read_asset', { uri: PDF, start: 11, maxBytes: 3 }));
+    assert.match(window, /^Bytes 11 to 13 of the text of .*start 14\.\s+(?:.*\n)?One$/);
+    assert.match(
+      textOf(await call('read_asset', { uri: PDF, pages: '9' })),
+      /has 3 pages, and none of those/,
+    );
   });
 
   it('returns text of another folder, but only descriptions of its images', async () => {

@@ -78,16 +78,23 @@ describe('a file that is not sent is one line', () => {
     [
       'an image that is too large',
       'b.png',
-      image(4_000_000),
-      '[image b.png, image/png, 4.0 MB, file:b.png]',
-      'it has 4.0 MB, and at most 3.8 MB are sent',
+      image(21_000_000),
+      '[image b.png, image/png, 21.0 MB, file:b.png]',
+      'it has 21.0 MB, and at most 20.0 MB are sent',
     ],
     [
       'a type that no model accepts',
+      'c.7z',
+      bytes('application/x-7z-compressed'),
+      '[file c.7z, application/x-7z-compressed, 1 bytes, file:c.7z]',
+      'm does not accept application/x-7z-compressed',
+    ],
+    [
+      'a document that cannot be read',
       'c.zip',
       bytes('application/zip'),
       '[file c.zip, application/zip, 1 bytes, file:c.zip]',
-      'm does not accept application/zip',
+      'its text cannot be read, because it is damaged (invalid zip data)',
     ],
     [
       'an asset of the chat',

@@ -120,16 +120,20 @@ const nextStart = (result: string) => /continue with start (\d+)/.exec(result)?.
 const pdfName = (results: readonly string[]) =>
   /asset:(tool-file-[\w-]+\.pdf)/.exec(results[0] ?? '')?.[1] ?? '';
 
-/** Makes a report, lists it, reads it in windows, and passes it to a tool that takes base64. */
+/** Makes a report, lists it, reads its bytes in windows, and passes it to a tool that takes base64. */
 const readAndHandOver: Script = (results) => {
   const asset = `asset:${pdfName(results)}`;
   const last = results.at(-1) ?? '';
   const start = nextStart(last);
   if (results.length === 0) return { name: 'sample__report', args: {} };
   if (results.length === 1) return { name: 'filechat__list_assets', args: {} };
-  if (results.length === 2) return { name: 'filechat__read_asset', args: { uri: asset, maxBytes: 400 } };
+  if (results.length === 2)
+    return { name: 'filechat__read_asset', args: { uri: asset, maxBytes: 400, as: 'bytes' } };
   if (start)
-    return { name: 'filechat__read_asset', args: { uri: asset, start: Number(start), maxBytes: 400 } };
+    return {
+      name: 'filechat__read_asset',
+      args: { uri: asset, start: Number(start), maxBytes: 400, as: 'bytes' },
+    };
   return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
 };
 
@@ -322,7 +326,7 @@ describe('filechat call and filechat run without --servers', () => {
     assert.match(
       added,
       new RegExp(
-        `^\`\`\`tool_call filechat\\.read_asset c2\n\\{"uri": "asset:${name}", "maxBytes": 16\\}\n\`\`\`\n\n# %% tool filechat\\.read_asset c2\n\`\`\`\nBytes 0 to 15 of .*\n\`\`\`\n\n\`\`\`\n00000000  25 50 44 46.*\\|%PDF-.*\\|\n\`\`\`\n\n# %% user\n$`,
+        `^\`\`\`tool_call filechat\\.read_asset c2\n\\{"uri": "asset:${name}", "maxBytes": 16\\}\n\`\`\`\n\n# %% tool filechat\\.read_asset c2\n\`\`\`\nBytes 0 to 15 of the text of quarterly\\.pdf \\(application/pdf, 1 page, \\d+ bytes\\)\\. There is more: continue with start 16\\.\n\`\`\`\n[\\s\\S]*## Page 1\n\n\\w+[\\s\\S]*\n\n# %% user\n$`,
       ),
     );
     await cli.write(

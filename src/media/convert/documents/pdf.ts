@@ -1,0 +1,48 @@
+import { getDocumentProxy } from 'unpdf';
+import { field } from '../../../base/json.ts';
+import {
+  ConversionError,
+  type DocumentJob,
+  type DocumentText,
+  MAX_DOCUMENT_CHARS,
+  type Section,
+} from '../job.ts';
+import { selectPages } from '../pages.ts';
+
+/** Below the deadline of the worker, so that a long document is cut instead of refused. */
+const MAX_MS = 3500;
+
+export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentText> {
+  const until = performance.now() + MAX_MS;
+  const document = await open(bytes);
+  const total = document.numPages;
+  const sections: Section[] = [];
+  let chars = 0;
+  for (const number of selectPages(pages, total)) {
+    if (sections.length > 0 && (performance.now() > until || chars > MAX_DOCUMENT_CHARS))
+      return { unit: 'page', total, sections, isCut: true };
+    const page = await document.getPage(number);
+    const { items } = await page.getTextContent();
+    const text = items
+      .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
+      .join('')
+      .trim();
+    page.cleanup();
+    chars += text.length;
+    sections.push({ number, text: text === '' ? NO_TEXT : text });
+  }
+  return { unit: 'page', total, sections };
+}
+
+const NO_TEXT = '(This page has no text. It may be a scanned image.)';
+
+async function open(bytes: Uint8Array) {
+  try {
+    // The library takes the buffer away and wants no subclass.
+    return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, isEvalSupported: false });
+  } catch (error) {
+    if (field(error, 'name') === 'PasswordException')
+      throw new ConversionError('it is protected by a password');
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { unzipSync } from 'fflate';
+import { visibleLine } from '../../../base/lines.ts';
+import { describeSize } from '../../../base/size.ts';
+import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
+
+interface ZippedFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const MAX_LISTED = 2000;
+/** A document of 0.5 MB that inflates to 400 MB costs every reader 1 GB. */
+const MAX_INFLATED_BYTES = 100_000_000;
+const MAX_FILES = 10_000;
+
+/** Lists the files in a ZIP. Nothing is inflated. */
+export function listZip({ bytes }: DocumentJob): DocumentText {
+  const files = zippedFiles(bytes);
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  const lines = files
+    .slice(0, MAX_LISTED)
+    .map((file) => `- ${visibleLine(file.name)} (${describeSize(file.bytes)})`);
+  const head = `${files.length} files, ${describeSize(total)} uncompressed:`;
+  return { sections: [{ text: [head, ...lines].join('\n') }], isCut: files.length > MAX_LISTED };
+}
+
+/** Throws for an archive that would take too much memory. */
+export function checkInflated(bytes: Uint8Array): void {
+  const files = zippedFiles(bytes);
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (total > MAX_INFLATED_BYTES) {
+    throw new ConversionError(
+      `it would inflate to ${describeSize(total)}, and at most ${describeSize(MAX_INFLATED_BYTES)} are read`,
+    );
+  }
+  if (files.length > MAX_FILES)
+    throw new ConversionError(`it consists of ${files.length} files, and at most ${MAX_FILES} are read`);
+}
+
+function zippedFiles(bytes: Uint8Array): readonly ZippedFile[] {
+  const files: ZippedFile[] = [];
+  unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      files.push({ name, bytes: originalSize });
+      return false;
+    },
+  });
+  return files;
+}
