@@ -18,7 +18,7 @@ import type { ModelConfig } from '../config/models.ts';
 import { fitImages } from '../request/fitImages.ts';
 import { filesOf } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
-import { ModelError, type RequestContext } from './failure.ts';
+import { ModelError, type RequestContext, stopped } from './failure.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
@@ -93,7 +93,9 @@ async function prepareCall(
   signal: AbortSignal,
   sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
-  const request = await fitImages(given, config.provider, signal);
+  const request = await fitImages(given, config.provider, signal).catch((error: unknown) => {
+    throw signal.aborted ? stopped() : error;
+  });
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
   const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });
