@@ -31,7 +31,7 @@ interface Group {
 
 /**
  * Finds files of a folder that contain given bytes. The folder is listed again only after it has changed, and only files
- * of the same kind, extension and size are opened. The index is a cache: matches are compared byte by byte, and a missed
+ * of the same maker, kind, extension and size are opened. The index is a cache: matches are compared byte by byte, and a missed
  * match only costs disk space.
  */
 export class FolderIndex {
@@ -114,8 +114,12 @@ export class FolderIndex {
   }
 }
 
-function groupKey({ kind, extension }: Pick<NewAsset, 'kind' | 'extension'>): string {
-  return `${kind}.${extension}`;
+function groupKey({
+  maker = 'tool',
+  kind,
+  extension,
+}: Pick<NewAsset, 'maker' | 'kind' | 'extension'>): string {
+  return `${maker}.${kind}.${extension}`;
 }
 
 function addTo(bySize: Map<number, Entry[]>, size: number, entry: Entry): void {

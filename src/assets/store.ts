@@ -6,7 +6,14 @@ import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, assetName, readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
-import type { AssetKind, AssetStore, NewAsset, RecoverableAssets, ResultAssets } from '../ports/results.ts';
+import type {
+  AssetKind,
+  AssetStore,
+  BeginResult,
+  NewAsset,
+  RecoverableAssets,
+  ResultAssets,
+} from '../ports/results.ts';
 import { describeUnsaved } from '../result/unsaved.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
@@ -60,9 +67,9 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
     }
   }
 
-  beginResult(): ResultAssets {
+  beginResult({ maker, counts: before }: BeginResult = {}): ResultAssets {
     const { linkPrefix, now, newId } = this.#options;
-    const counts = new Map<AssetKind, number>();
+    const counts = new Map<AssetKind, number>(before);
     const names = { time: now(), resultId: newId() };
     const store = async (asset: NewAsset, number: number) => {
       const same = await this.find(asset);
@@ -74,7 +81,8 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
       }
       throw new Error('all names that were tried are in use. Call the tool again.');
     };
-    const save = async (asset: NewAsset) => {
+    const save = async (unnamed: NewAsset) => {
+      const asset = { ...unnamed, maker };
       const { kind } = asset;
       const number = (counts.get(kind) ?? 0) + 1;
       counts.set(kind, number);

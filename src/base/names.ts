@@ -1,6 +1,7 @@
 export const ASSET_FOLDER = 'cmdassets';
 
 export interface AssetNameParts {
+  readonly maker?: 'tool' | 'model' | undefined;
   readonly kind: 'image' | 'audio' | 'file';
   readonly time: Date;
   readonly resultId: string;
@@ -11,31 +12,39 @@ export interface AssetNameParts {
 }
 
 /** `tool-image-20261116-093012-V1StGXR8a0-1.png`, in local time; `-01.png` to `-12.png` if there are twelve. */
-export function assetName({ kind, time, resultId, number, last = 1, extension }: AssetNameParts): string {
+export function assetName(parts: AssetNameParts): string {
+  const { maker = 'tool', kind, time, resultId, number, last = 1, extension } = parts;
   const two = (value: number) => String(value).padStart(2, '0');
   const date = `${time.getFullYear()}${two(time.getMonth() + 1)}${two(time.getDate())}`;
   const clock = `${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
   const padded = String(number).padStart(String(last).length, '0');
-  return `tool-${kind}-${date}-${clock}-${resultId}-${padded}.${extension}`;
+  return `${maker}-${kind}-${date}-${clock}-${resultId}-${padded}.${extension}`;
 }
 
 const ASSET_NAME =
-  /^tool-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-(?!0+\.)(\d{1,9})\.([a-z0-9]{1,10})$/;
+  /^(tool|model)-(image|audio|file)-(\d{8}-\d{6})-[A-Za-z0-9]{8,64}-(?!0+\.)(\d{1,9})\.([a-z0-9]{1,10})$/;
 
 export interface ReadAssetName extends Pick<AssetNameParts, 'kind' | 'number' | 'extension'> {
+  readonly maker: 'tool' | 'model';
   /** `20261116-093012` */
   readonly time: string;
 }
 
 /** Undefined for any other name: such a file is not an asset, and Filechat never touches it. */
 export function readAssetName(name: string): ReadAssetName | undefined {
-  const [, kind, time, number, extension] = ASSET_NAME.exec(name) ?? [];
+  const [, maker, kind, time, number, extension] = ASSET_NAME.exec(name) ?? [];
   if (!kind || !time || !extension) return undefined;
-  return { kind: kind as AssetNameParts['kind'], time, number: Number(number), extension };
+  return {
+    maker: maker === 'model' ? 'model' : 'tool',
+    kind: kind as AssetNameParts['kind'],
+    time,
+    number: Number(number),
+    extension,
+  };
 }
 
 /** A name without its extension, wherever it is in a text: in a link, a quote, code, or an old path. */
-const MENTION = /tool-(?:image|audio|file)-\d{8}-\d{6}-[a-z0-9]+-\d+(?=\.)/gi;
+const MENTION = /(?:tool|model)-(?:image|audio|file)-\d{8}-\d{6}-[a-z0-9]+-\d+(?=\.)/gi;
 
 /**
  * The assets among these names that no text mentions. Any mention counts, in whatever case, because some disks ignore

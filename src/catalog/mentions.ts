@@ -13,7 +13,7 @@ import { SavedMemory } from './saved.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
-  /** `tool`: a link in the result of the tool that returned it. `again`: a link in a result of a built-in tool. */
+  /** `tool`: a link in the result of the tool that returned it, or in the reply of the model that made it. `again`: a link in a result of a built-in tool. */
   readonly by: 'tool' | 'again' | 'other';
   readonly tool?: string;
   readonly name?: string;
@@ -103,7 +103,7 @@ function assetOf(folder: string, { path }: AssetUse): string | undefined {
 const SHOWS_AGAIN = /^filechat\.(?!read_resource$)/;
 const MAX_NAME_CHARS = 200;
 const LABEL =
-  /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?((?:\\.|[^\][\\\n]){0,1000})\]\(/y;
+  /!?\[(?:(?:Tool|Model) generated (?:image|audio|file) \d+(?:: |(?=\])))?((?:\\.|[^\][\\\n]){0,1000})\]\(/y;
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const FILE_NAME = /[^.\s]\.[A-Za-z0-9]{1,10}$/;
 
@@ -118,10 +118,18 @@ function isLinkAt(text: string, offset: number): boolean {
 
 function readMention(text: string, { turns }: Chat, { offset, turn, tool }: AssetUse): Mention {
   const isLink = isLinkAt(text, offset);
-  const isOfTool = isLink && turns[turn - 1]?.role === 'tool';
+  const role = turns[turn - 1]?.role;
+  const isOfTool = isLink && (role === 'tool' || (role === 'assistant' && isMadeAt(text, offset)));
   const name = isLink ? nameIn(text, offset) : undefined;
   const by = !isOfTool ? 'other' : tool !== undefined && SHOWS_AGAIN.test(tool) ? 'again' : 'tool';
   return { by, ...(by === 'tool' && tool !== undefined && { tool }), ...(name !== undefined && { name }) };
+}
+
+const MADE = /!?\[Model generated /y;
+
+function isMadeAt(text: string, offset: number): boolean {
+  MADE.lastIndex = offset;
+  return MADE.test(text);
 }
 
 function nameIn(text: string, offset: number): string | undefined {

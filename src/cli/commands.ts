@@ -162,6 +162,7 @@ async function createListener(
     audit,
     isSwitchedOff: (tool) => isSwitchedOff(settings.disabledTools, tool),
     reviewResults: () => settings.reviewResults,
+    limits: () => limitsOf(settings),
     files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => limitsOf(settings) })),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,

@@ -4,9 +4,8 @@ import { readToolName } from '../chat/format/calls.ts';
 import { HeldReasoning } from '../chat/reply/heldReasoning.ts';
 import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
 import { type PartialReply, partialReply } from '../chat/reply/place.ts';
-import { ReplyRenderer } from '../chat/reply/render.ts';
+import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
-import { repairArguments } from '../mcp/callArguments/repair.ts';
 import { RunError } from '../model/failures.ts';
 import {
   countAttempt,
@@ -22,6 +21,7 @@ import type {
   ChatModel,
   Conversation,
   FinishReason,
+  MadeFileEvent,
   ModelEvent,
   ModelRequest,
   ModelTool,
@@ -29,11 +29,14 @@ import type {
   Usage,
 } from '../ports/models.ts';
 import type { ToolName } from '../ports/tools.ts';
+import { renderPart } from '../result/markdown.ts';
 import { failed, failedBy, STOPPED } from './document.ts';
+import { type MadeFileDeps, MadeFiles } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
+import { repairCall } from './repairCall.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
-export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'> {
+export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
   readonly conversation: Conversation;
   /** Called when the first words have arrived, before they are written. */
   readonly beforeReply?: (() => Promise<void>) | undefined;
@@ -76,15 +79,13 @@ export async function writeReply(
     stop.abort();
   });
   try {
-    const reply = new Reply(writer, document);
+    const reply = new Reply(writer, deps);
     const ending = await requestReply(deps, reply, AbortSignal.any([signal, stop.signal]));
-    return await endReply(deps, reply, ending);
+    return { ...(await endReply(deps, reply, ending)), assets: reply.files.paths };
   } finally {
     subscription.dispose();
   }
 }
-
-type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
 type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason }
@@ -136,7 +137,7 @@ async function streamReply(
       return { kind: 'finished', reason: event.reason };
     }
     if (reply.received === 0) await beforeReply?.();
-    reply.add(event);
+    await reply.add(event, signal);
     onReply?.(reply.progress(event));
   }
   // Some models end their stream when it is aborted.
@@ -175,6 +176,7 @@ function interruption(ending: Ending): string | undefined {
 /** One reply on its way from the model's events to the document's text. */
 class Reply {
   readonly writer: ReplyWriter;
+  readonly files: MadeFiles;
   readonly #document: ChatDocument;
   #renderer: ReplyRenderer | undefined;
   #createRenderer: (() => ReplyRenderer) | undefined;
@@ -197,13 +199,14 @@ class Reply {
   /** Characters received, without those that a resumed reply repeats. */
   chars = 0;
 
-  constructor(writer: ReplyWriter, document: ChatDocument) {
+  constructor(writer: ReplyWriter, deps: Pick<ReplyDeps, 'document'> & MadeFileDeps) {
     this.writer = writer;
-    this.#document = document;
+    this.files = new MadeFiles(deps);
+    this.#document = deps.document;
   }
 
   /** Begins an attempt, which continues the text that is already written. */
-  begin({ request }: PreparedRequest): void {
+  begin({ request, model }: PreparedRequest): void {
     const written = partialReply(this.writer.sentText());
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
@@ -215,6 +218,7 @@ class Reply {
       this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
       this.#renderer = this.#createRenderer();
       this.#tools = request.tools;
+      this.files.begin(model.name, partial?.files ?? []);
       this.#written = '';
       this.#hasWords = false;
       this.#startAttempt = undefined;
@@ -232,18 +236,32 @@ class Reply {
     return true;
   }
 
-  add(event: ModelEvent): void {
+  async add(event: ModelEvent, signal: AbortSignal): Promise<void> {
     this.#startAttempt?.();
     if (event.kind === 'call') this.hasCalls = true;
     this.received += 1;
-    this.#addRead(this.#inline.read(event));
+    await this.#addRead(this.#inline.read(event), signal);
   }
 
-  #addRead(events: readonly ReadEvent[]): void {
-    for (const event of events) for (const each of this.#reasoning.read(event)) this.#addEvent(each);
+  async #addRead(events: readonly ReadEvent[], signal?: AbortSignal): Promise<void> {
+    for (const event of events) {
+      for (const each of this.#reasoning.read(event)) {
+        if (each.kind === 'file') await this.#addFile(each, signal);
+        else this.#addEvent(each);
+      }
+    }
   }
 
-  #addEvent(event: ReadEvent): void {
+  /** The file is on disk before its link is in the document. */
+  async #addFile({ file, isDraft, metadata }: MadeFileEvent, signal?: AbortSignal): Promise<void> {
+    const part = await this.files.save(file, signal);
+    if (part) {
+      this.#endRepeat();
+      this.#push({ kind: 'writtenFile', markdown: renderPart(part), isDraft, metadata });
+    } else this.#repeat?.skipFile();
+  }
+
+  #addEvent(event: Exclude<ReadEvent, MadeFileEvent>): void {
     if (event.kind === 'earlierReasoning') {
       this.#rewrite(event.text);
       return;
@@ -276,7 +294,7 @@ class Reply {
 
   async end(interrupted: string | undefined): Promise<void> {
     if (interrupted === undefined) this.#startAttempt?.();
-    this.#addRead(this.#inline.end());
+    await this.#addRead(this.#inline.end());
     if (interrupted === undefined) {
       this.#endRepeat();
       this.writer.add(this.#renderer?.end() ?? '');
@@ -295,10 +313,11 @@ class Reply {
     this.#push({ kind: 'text', text: held });
   }
 
-  #push(event: ModelEvent): void {
+  #push(event: WrittenEvent): void {
     if (event.kind === 'text' && event.text === '') return;
     if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
-    this.#hasWords ||= event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
+    if (event.kind === 'writtenFile') this.chars += event.markdown.length;
+    this.#hasWords ||= isWords(event);
     const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
     const addition = this.#renderer?.push(read) ?? '';
     this.#written += addition;
@@ -315,13 +334,10 @@ class Reply {
   }
 }
 
-/** Only whole calls come here. Arguments that cannot be read stay as they are, and the model learns why. */
-function repairCall(call: CallEvent, tools: readonly ModelTool[]): CallEvent {
-  const name = toolOfName(tools, call.name);
-  const tool = name && tools.find((each) => each.tool === name);
-  const repaired = tool && repairArguments(call.argumentsText, tool.ownSchema ?? tool.inputSchema);
-  if (!repaired || repaired.repairs.length === 0) return call;
-  return { ...call, argumentsText: JSON.stringify(repaired.value), repairs: repaired.repairs };
+/** Whether there is more than reasoning. */
+function isWords(event: WrittenEvent): boolean {
+  if (event.kind === 'writtenFile') return event.isDraft !== true;
+  return event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
 }
 
 const ID_LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';

@@ -1,5 +1,6 @@
 /** Models, requests, events and prices. */
 import type { Failure } from './failures.ts';
+import type { AssetKind } from './results.ts';
 import type { Approval, ToolName } from './tools.ts';
 
 export interface ChatModel {
@@ -10,6 +11,8 @@ export interface ChatModel {
   accepts(mimeType: string): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
+  /** Whether the provider runs such a tool itself. */
+  hasOwnTool?(tool: OwnTool): boolean;
   /** Undefined if it is unknown. */
   readonly price?: ListPrice | undefined;
   /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
@@ -41,6 +44,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** Tools that the provider runs itself. */
+  readonly ownTools?: readonly OwnTool[] | undefined;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoning?: Reasoning | undefined;
@@ -50,6 +55,9 @@ export interface ModelRequest {
 
 /** What some models refuse in a request. */
 export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
+
+/** `provider.web_search` in `tools` of a chat. */
+export type OwnTool = 'web_search' | 'code_execution' | 'image_generation';
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 
@@ -82,6 +90,7 @@ export interface FilePart {
 export type AssistantPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata | undefined }
   | { readonly kind: 'reasoning'; readonly text: string; readonly metadata?: ProviderMetadata | undefined }
+  | OwnFilePart
   | {
       readonly kind: 'call';
       readonly id: string;
@@ -90,6 +99,11 @@ export type AssistantPart =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly metadata?: ProviderMetadata | undefined;
     };
+
+/** An image that the model made. */
+export interface OwnFilePart extends FilePart {
+  readonly metadata?: ProviderMetadata | undefined;
+}
 
 /** The result of one call. Its files are images. */
 export interface CallResult {
@@ -107,6 +121,7 @@ export type ModelEvent =
   /** Belongs to all text, or all reasoning, since the last event of another kind. */
   | { readonly kind: 'metadata'; readonly metadata: ProviderMetadata }
   | { readonly kind: 'reasoning'; readonly text: string }
+  | MadeFileEvent
   /** A call begins or grows. Kept if the stream is interrupted. */
   | { readonly kind: 'callInput'; readonly key: string; readonly name: string; readonly text: string }
   /** A call is complete. `key` is that of its `callInput` events. */
@@ -120,6 +135,36 @@ export type ModelEvent =
       readonly metadata?: ProviderMetadata | undefined;
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
+
+/** The model has made a file. `isDraft`: it belongs to the reasoning. */
+export interface MadeFileEvent {
+  readonly kind: 'file';
+  readonly file: MadeFile;
+  readonly isDraft?: boolean | undefined;
+  readonly metadata?: ProviderMetadata | undefined;
+}
+
+export interface MadeFile {
+  /** What it is if neither its bytes nor its type say so. */
+  readonly block: AssetKind;
+  /** Reads at most this many bytes. Rejects when the signal is aborted. */
+  read(maxBytes: number, signal?: AbortSignal): Promise<MadeBytes>;
+}
+
+export type MadeBytes =
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      readonly declared?: string;
+      readonly name?: string;
+    }
+  | { readonly kind: 'refused'; readonly size: number; readonly name?: string }
+  | {
+      readonly kind: 'failed';
+      readonly size: number;
+      readonly reason: string;
+      readonly name?: string;
+    };
 
 /** `length`: the token limit was reached. `refused`: the provider filtered the response. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'refused' | 'other';

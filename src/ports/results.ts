@@ -59,8 +59,13 @@ export interface ResourceSource {
 /** An `image` can be shown in a Markdown preview. SVG is one only if it is declared so: opened on its own, it can run scripts. */
 export type AssetKind = 'image' | 'audio' | 'file';
 
+/** A tool returned the file, or a model made it. */
+export type AssetMaker = 'tool' | 'model';
+
 export interface Asset {
   readonly kind: AssetKind;
+  /** A tool, unless it says otherwise. */
+  readonly maker?: AssetMaker;
   /** Counts each kind from 1 within one result. */
   readonly number: number;
   /** The link's target: relative to the chat, with forward slashes. */
@@ -71,7 +76,13 @@ export interface Asset {
 
 export interface AssetStore {
   /** The assets of one result share a time and an id in their names. */
-  beginResult(): ResultAssets;
+  beginResult(options?: BeginResult): ResultAssets;
+}
+
+export interface BeginResult {
+  readonly maker?: AssetMaker | undefined;
+  /** How many assets of each kind the result has already, if it goes on. */
+  readonly counts?: ReadonlyMap<AssetKind, number> | undefined;
 }
 
 export interface RecoverableAssets {
@@ -91,6 +102,7 @@ export interface ResultAssets {
 
 export interface NewAsset {
   readonly kind: AssetKind;
+  readonly maker?: AssetMaker | undefined;
   /** Without a dot, from a closed table, never from a server. */
   readonly extension: string;
   readonly bytes: AssetBytes;

@@ -1,7 +1,8 @@
 import { defined } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
+import { readAssetLink, renderAssetLink } from '../chat/format/assetLink.ts';
 import type { Turn } from '../chat/format/chat.ts';
-import { decodePercent, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
+import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -9,7 +10,6 @@ import { languageOf, type MediaType, mediaByExtension, mediaByType, UNKNOWN } fr
 import type { TextEdit } from '../ports/document.ts';
 import type {
   Asset,
-  AssetKind,
   AssetPart,
   LinkPart,
   ResourceSource,
@@ -82,14 +82,6 @@ function renderAsset({ asset, preview }: AssetPart): string {
 
 function withPreview(written: string, preview: string | undefined): string {
   return preview === undefined ? written : `${written}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
-}
-
-export function renderAssetLink({ kind, number, path, name }: Asset): string {
-  const label = `Tool generated ${kind} ${number}${name === undefined ? '' : `: ${name}`}`;
-  const target = path.replace(/[^\w\-./:~@+,=]/gu, (character) =>
-    character === '(' ? '%28' : character === ')' ? '%29' : encodeURIComponent(character),
-  );
-  return `${kind === 'image' ? '!' : ''}[${label}](${target})`;
 }
 
 function renderLink({ name, uri, mimeType, size, description }: LinkPart): string {
@@ -228,7 +220,7 @@ function splitPieces(body: string): readonly Piece[] {
       flush();
       if (line === FOR_USER) pieces.push({ kind: 'forUser' });
     } else {
-      const asset = readAssetLink(line);
+      const asset = readAssetLink(line, 'tool');
       const quoted = line.startsWith('>');
       if (asset || quoted !== (kind === 'quote')) flush();
       if (asset) pieces.push({ kind: 'asset', asset });
@@ -297,18 +289,6 @@ function readLink([name = '', uri = '', ...more]: readonly string[], match: RegE
   const description = match[3] === undefined ? undefined : more.shift();
   const size = match[2] === undefined ? undefined : Number(match[2]);
   return { kind: 'link', uri, name, ...defined({ mimeType, size, description }) };
-}
-
-const ASSET =
-  /^(!?)\[Tool generated (image|audio|file) (\d+)(?:: ([^\][]+))?\]\(([^()\s]*\/tool-[^()\s]+)\)$/;
-
-function readAssetLink(line: string): Asset | undefined {
-  const match = ASSET.exec(line);
-  if (!match) return undefined;
-  const [, bang, kind, number, name, target = ''] = match;
-  if ((bang === '!') !== (kind === 'image')) return undefined;
-  const asset = { kind: kind as AssetKind, number: Number(number), path: decodePercent(target) };
-  return name === undefined ? asset : { ...asset, name };
 }
 
 /**

@@ -1,9 +1,12 @@
+import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { BUDGET } from '../base/budget.ts';
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
+import { defined } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import { isAllowedType, listTypes, type MediaType } from '../media/table.ts';
+import type { MadeBytes } from '../ports/models.ts';
 import type {
   Asset,
   AssetBytes,
@@ -168,6 +171,14 @@ export class ByteSaver {
     if (!(b.bytes instanceof Uint8Array)) return this.#files.holds(b.bytes.path, a.bytes).catch(() => false);
     return true;
   }
+}
+
+/** Base64 or a data: URL. */
+export function readBase64(data: string, maxBytes: number): MadeBytes {
+  if (isSurelyLarger(data, maxBytes)) return { kind: 'refused', size: decodedSizeAtMost(data) };
+  const decoded = decodeBase64(data);
+  if (!decoded.ok) return { kind: 'failed', size: 0, reason: decoded.reason };
+  return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
 }
 
 /** Undefined if one of the types is allowed. */

@@ -1,4 +1,3 @@
-import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { defined, mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -16,6 +15,7 @@ import {
   describeInJson,
   describeInText,
   lengthOf,
+  readBase64,
   refuseType,
   type Saved,
   type SaveLimits,
@@ -71,10 +71,8 @@ function readData(
 ): Found | ProblemPart {
   const spill = spills?.find(data);
   if (spill) return foundIn(spill);
-  if (isSurelyLarger(data, maxAssetBytes)) return { kind: 'refused', size: decodedSizeAtMost(data) };
-  const decoded = decodeBase64(data);
-  if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
-  return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
+  const read = readBase64(data, maxAssetBytes);
+  return read.kind === 'failed' ? problem(`The ${what} could not be saved: ${read.reason}.`) : read;
 }
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;

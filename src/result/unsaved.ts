@@ -1,7 +1,8 @@
+import { defined } from '../base/json.ts';
 import { readAssetName } from '../base/names.ts';
+import { renderAssetLink } from '../chat/format/assetLink.ts';
 import type { TextEdit } from '../ports/document.ts';
 import type { AssetKind } from '../ports/results.ts';
-import { renderAssetLink } from './markdown.ts';
 
 /** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
 export interface UnsavedAsset {
@@ -20,7 +21,7 @@ export function describeUnsaved(what: string, reason: string, copy: string | und
 }
 
 const UNSAVED =
-  /^> ⚠ Could not save (image|audio|file) (\d{1,9}) to cmdassets\/: .*[/\\](tool-[\w-]+\.\w+) until Retry saves it\.(?=\r?$)/gm;
+  /^> ⚠ Could not save (image|audio|file) (\d{1,9}) to cmdassets\/: .*[/\\]((?:tool|model)-[\w-]+\.\w+) until Retry saves it\.(?=\r?$)/gm;
 
 /** Reads only the name of the copy: a path in a chat from elsewhere could lead to any file. */
 export function findUnsaved(text: string): readonly UnsavedAsset[] {
@@ -35,5 +36,9 @@ export function linkSaved(text: string, name: string, path: string): TextEdit | 
   if (!unsaved) return undefined;
   const { start, kind, number } = unsaved;
   const line = /.*/.exec(text.slice(start))?.[0].trimEnd() ?? '';
-  return { start, end: start + line.length, text: renderAssetLink({ kind, number, path }) };
+  return {
+    start,
+    end: start + line.length,
+    text: renderAssetLink({ kind, number, path, ...defined({ maker: readAssetName(name)?.maker }) }),
+  };
 }

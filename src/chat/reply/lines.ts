@@ -1,3 +1,4 @@
+import { readAssetLink } from '../format/assetLink.ts';
 import { spellOut } from '../format/escape.ts';
 import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
@@ -188,6 +189,8 @@ export class ReplyLines {
       if (!isWhole && PARTIAL_MARKER.test(line)) return 'unknown';
     }
     if (!this.#fences.open) {
+      const link = readLikeFile(line, isWhole);
+      if (link) return link;
       const [opening, ticks = '', slashes = ''] = OWN_FENCE.exec(line) ?? [];
       if (opening !== undefined) return { at: ticks.length, slashes: slashes.length };
       if (!isWhole && PARTIAL_OWN_FENCE.test(line)) return 'unknown';
@@ -249,6 +252,20 @@ const PARTIAL_MARKER = /^\\*(?:#[ \t]*%?)?$/;
 /** A fence that Filechat would read as a call or as reasoning. */
 const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
 const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
+
+const LIKE_A_FILE = '![Model generated ';
+const MAX_FILE_CHARS = 1000;
+
+/** A line that Filechat would read as the link to a file that the model made. */
+function readLikeFile(line: string, isWhole: boolean): LineStart | undefined | 'unknown' {
+  const slashes = leadingSlashes(line);
+  const link = line.slice(slashes);
+  const start = link.startsWith('!') ? LIKE_A_FILE : LIKE_A_FILE.slice(1);
+  const isLike = link.length < start.length ? start.startsWith(link) : link.startsWith(start);
+  if (!isLike || link.length > MAX_FILE_CHARS) return undefined;
+  if (!isWhole) return 'unknown';
+  return readAssetLink(link.trimEnd(), 'model') ? { at: 0, slashes } : undefined;
+}
 
 /** Filechat's notes and chat.md calls have a meaning in code, too. */
 const OWN_IN_CODE = /^(\\*)<!-- filechat:|^([ \t]*)(\\*)<tool_(?:call|result)>/;

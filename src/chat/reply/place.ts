@@ -7,6 +7,7 @@ import {
   trimBlankLines,
 } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
+import type { Asset } from '../../ports/results.ts';
 import { type Chat, readMarker, renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { nextAction } from '../format/nextAction.ts';
@@ -208,6 +209,8 @@ export interface PartialReply {
   readonly tail: string;
   /** Closes the reasoning block at the end, if one is open. */
   readonly unclosed: string;
+  /** The files that the model has made, drafts included. */
+  readonly files: readonly Asset[];
   readonly isEmpty: boolean;
 }
 
@@ -229,6 +232,7 @@ function readPartialReply(written: string): PartialReply {
     endsInCode: probe.inFence,
     tail,
     unclosed: closingOf(body, pieces),
+    files: pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.asset] : [])),
     isEmpty: body.trim() === '',
   };
 }
@@ -243,8 +247,8 @@ function closingOf(body: string, pieces: readonly ReplyPiece[]): string {
   const isBlank = (piece: ReplyPiece) => piece.kind === 'text' && piece.lines.join('').trim() === '';
   const last = pieces.findLast((piece) => piece.kind !== 'metadata' && !isBlank(piece));
   const end = body.trimEnd();
-  if (last?.kind !== 'reasoning' || !body.includes(REASONING_HEAD) || end.endsWith(`\n${REASONING_FOOT}`)) {
-    return '';
-  }
+  if (!body.includes(REASONING_HEAD) || end.endsWith(`\n${REASONING_FOOT}`)) return '';
+  if (last?.kind === 'file' && last.isDraft) return `\n\n${REASONING_FOOT}`;
+  if (last?.kind !== 'reasoning') return '';
   return last.closed ? `\n\n${REASONING_FOOT}` : `\n${REASONING_FENCE}\n\n${REASONING_FOOT}`;
 }

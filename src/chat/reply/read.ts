@@ -1,6 +1,8 @@
 import { eachLine, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
+import type { Asset } from '../../ports/results.ts';
 import type { ToolName } from '../../ports/tools.ts';
+import { readAssetLink } from '../format/assetLink.ts';
 import type { WrittenCall } from '../format/calls.ts';
 import { renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader, UNNAMED_CALL } from '../format/fence.ts';
@@ -25,6 +27,7 @@ export type ReplyPart =
       /** False if the text was edited since the metadata was written. */
       readonly intact: boolean;
     }
+  | { readonly kind: 'file'; readonly asset: Asset; readonly metadata?: ProviderMetadata }
   | (ToolName & {
       readonly kind: 'call';
       readonly id?: string;
@@ -55,6 +58,9 @@ export function readReply(body: string, calls?: readonly WrittenCall[]): readonl
       if (text.trim() !== '') parts.push({ kind: 'text', text });
     } else if (piece.kind === 'reasoning') {
       parts.push({ kind: 'reasoning', text: readReasoning(piece.lines), intact: true });
+    } else if (piece.kind === 'file') {
+      // Only the user gets drafts.
+      if (!piece.isDraft) parts.push({ kind: 'file', asset: piece.asset });
     } else {
       const { server, tool, id, argumentsText } = piece.call;
       parts.push({ kind: 'call', server, tool, ...(id === undefined ? {} : { id }), argumentsText });
@@ -93,6 +99,8 @@ export type ReplyPiece =
   /** `closed` is false if the turn was cut inside the fence. */
   | { readonly kind: 'reasoning'; readonly lines: string[]; closed: boolean }
   | { readonly kind: 'metadata'; readonly note: MetadataNote }
+  /** `isDraft`: it is folded with the reasoning. */
+  | { readonly kind: 'file'; readonly asset: Asset; readonly isDraft: boolean }
   | { readonly kind: 'call'; readonly call: WrittenCall };
 
 /** Splits a reply into pieces, without notes and partial calls. */
@@ -105,6 +113,7 @@ export function splitReply(
   /** The open reasoning, or a partial call, which is dropped. */
   let own: Extract<ReplyPiece, { kind: 'reasoning' }> | undefined;
   let call = 0;
+  let isDraft = false;
   /** A call of chat.md that cannot be read. If it has no end, it broke off and is dropped. */
   let unread: TextPiece | undefined;
   for (const { text: line, start } of eachLine(body)) {
@@ -129,7 +138,11 @@ export function splitReply(
       if (info === REASONING_INFO) pieces.push(own);
     } else {
       if (info === UNNAMED_CALL && fences.open?.info === UNNAMED_CALL) unread = beginText(pieces);
-      addLine(pieces, line, state === 'outside');
+      if (state === 'outside' && (line === REASONING_HEAD || line === REASONING_FOOT)) {
+        isDraft = line === REASONING_HEAD;
+        continue;
+      }
+      addLine(pieces, line, state === 'outside' ? { isDraft } : undefined);
       if (unread && state === 'closed') unread = undefined;
     }
   }
@@ -154,11 +167,17 @@ function dropGluedFence(piece: ReplyPiece | undefined): void {
     piece.lines.push(last.replace(/([^`])`{3,}[\w-]*[ \t]*$/, '$1'));
 }
 
-function addLine(pieces: ReplyPiece[], line: string, mayBeNote: boolean): void {
-  const note = mayBeNote ? readMetadata(line) : undefined;
+/** Only a line outside of code can be a note or a file. */
+function addLine(
+  pieces: ReplyPiece[],
+  line: string,
+  outside: { readonly isDraft: boolean } | undefined,
+): void {
+  const note = outside && readMetadata(line);
+  const asset = outside && readAssetLink(line, 'model');
   const last = pieces.at(-1);
   if (note) pieces.push({ kind: 'metadata', note });
-  else if (mayBeNote && (line === REASONING_HEAD || line === REASONING_FOOT)) return;
+  else if (asset) pieces.push({ kind: 'file', asset, isDraft: outside.isDraft });
   else if (last?.kind === 'text') last.lines.push(line);
   else pieces.push({ kind: 'text', lines: [line] });
 }

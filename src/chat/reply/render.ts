@@ -1,9 +1,16 @@
-import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
+import type { MadeFileEvent, ModelEvent, ProviderMetadata } from '../../ports/models.ts';
 import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escape.ts';
-import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata, renderRepairs } from './notes.ts';
+import {
+  escapeUnits,
+  REASONING_FENCE,
+  REASONING_FOOT,
+  REASONING_HEAD,
+  renderMetadata,
+  renderRepairs,
+} from './notes.ts';
 import type { PartialReply } from './place.ts';
 
 /**
@@ -11,6 +18,14 @@ import type { PartialReply } from './place.ts';
  * long, so it is not written for a reply without calls.
  */
 const HELD_FOR_CALLS = 'openai';
+
+/** A file that the model made: its link, or the problem in its place. */
+interface WrittenFile extends Pick<MadeFileEvent, 'isDraft' | 'metadata'> {
+  readonly kind: 'writtenFile';
+  readonly markdown: string;
+}
+
+export type WrittenEvent = Exclude<ModelEvent, MadeFileEvent> | WrittenFile;
 
 /** Turns events into text to append to the document. It never ends with a line end. */
 export class ReplyRenderer {
@@ -42,7 +57,7 @@ export class ReplyRenderer {
     } else if (after && !after.isEmpty) this.#part = 'other';
   }
 
-  push(event: ModelEvent): string {
+  push(event: WrittenEvent): string {
     switch (event.kind) {
       case 'text':
         return this.#pushText(event.text);
@@ -58,6 +73,8 @@ export class ReplyRenderer {
       case 'call':
         this.#partialCalls.delete(event.key);
         return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
+      case 'writtenFile':
+        return event.isDraft ? this.#pushDraft(event.markdown) : this.#pushFile(event);
       case 'finish':
         return '';
     }
@@ -110,6 +127,24 @@ export class ReplyRenderer {
     }
     this.#reasoningText += text;
     return before + this.#reasoning.push(text);
+  }
+
+  #pushFile({ markdown, metadata }: WrittenFile): string {
+    const note = metadata ? `\n${renderMetadata({ metadata })}` : '';
+    return `${this.#begin('other')}${markdown}${note}`;
+  }
+
+  /** A draft is folded with the reasoning. Providers do not need it back, so neither do they its metadata. */
+  #pushDraft(markdown: string): string {
+    const isInThought = (this.#part === 'reasoning' || this.#part === 'thought') && !this.#hasOnlySpace;
+    const before = !isInThought
+      ? `${this.#begin('reasoning')}${REASONING_HEAD}`
+      : this.#part === 'reasoning'
+        ? this.#endReasoning()
+        : '';
+    if (!isInThought) this.#reasoningText = '';
+    this.#part = 'thought';
+    return `${before}\n\n${markdown}`;
   }
 
   /** A text has begun after the current part, but is only white space so far. */

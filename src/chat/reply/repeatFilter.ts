@@ -23,6 +23,11 @@ export class RepeatFilter {
     return this.#held === '' ? '' : this.#decide(false);
   }
 
+  /** A file between two texts is repeated. */
+  skipFile(): void {
+    if (!this.#isDecided && this.#held !== '') this.#held += '\n\n';
+  }
+
   /** If the continuation was cut, held-back text is dropped: it only repeats existing text. */
   end(isWhole = true): string {
     if (this.#isDecided) return '';

@@ -3,10 +3,14 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { encodeBase64 } from '../../base/base64.ts';
 import { defined, isObject, parseJson } from '../../base/json.ts';
-import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
+import type { FinishReason, MadeFile, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
+import { ChatFiles } from './chatFiles.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
+import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
+import { Sources } from './sources.ts';
 import type { Wire } from './wire.ts';
 
 /** Metadata that providers need back. Not the ids of items on their servers: the file is the only state. */
@@ -14,9 +18,17 @@ const KEPT = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thought
 
 type StreamPart = LanguageModelV4StreamPart;
 type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
+type FilePart = Extract<StreamPart, { type: 'file' | 'reasoning-file' }>;
 type FinishPart = Extract<StreamPart, { type: 'finish' }>;
 type Kind = 'text' | 'reasoning';
 type Kept = Readonly<Record<string, unknown>>;
+
+interface ReaderOptions {
+  /** Whether the bytes that have arrived contain the end of the reply. They are ahead of the parts. */
+  readonly isReceived?: () => boolean;
+  /** Opens a file on the provider's server. */
+  readonly openFile?: ((stored: StoredFile) => MadeFile) | undefined;
+}
 
 /** Turns the stream parts of one reply into events. Throws a `ModelError` for errors in the stream. */
 export class EventReader {
@@ -28,18 +40,27 @@ export class EventReader {
   #last: Kind | undefined;
   #isEmpty = true;
   readonly #names = new Map<string, string>();
+  /** Calls of tools that the provider runs itself. */
+  readonly #ownCalls = new Set<string>();
+  readonly #chatFiles = new ChatFiles();
+  readonly #sources = new Sources();
+  readonly #openFile: ((stored: StoredFile) => MadeFile) | undefined;
+  /** Files on the provider's server, by id: a reply may mention one several times. */
+  readonly #stored = new Set<string>();
+  /** Files that follow the text that is arriving. */
+  readonly #behindText: ModelEvent[] = [];
   #hasCalls = false;
   /** Calls that may be cut off. They count only if the stream ends normally. */
   readonly #held: CallEvent[] = [];
-  /** Whether the bytes that have arrived contain the end of the reply. They are ahead of the parts. */
   readonly #isReceived: () => boolean;
   #stopReason: string | undefined;
   hasOutput = false;
 
-  constructor(wire: Wire, context: RequestContext, isReceived: () => boolean = () => false) {
+  constructor(wire: Wire, context: RequestContext, options: ReaderOptions = {}) {
     this.#wire = wire;
     this.#context = context;
-    this.#isReceived = isReceived;
+    this.#isReceived = options.isReceived ?? (() => false);
+    this.#openFile = options.openFile;
   }
 
   /** The stop reason has been read. Later failures are ignored. */
@@ -58,21 +79,34 @@ export class EventReader {
       case 'reasoning-delta':
         return this.#grow('reasoning', part.delta, part.providerMetadata);
       case 'text-end':
-        return this.#close('text', part.providerMetadata);
+        return [
+          ...this.#words(this.#sources.endBlock()),
+          ...this.#close('text', part.providerMetadata),
+          ...this.#takeBehindText(),
+        ];
       case 'reasoning-end':
         return this.#close('reasoning', part.providerMetadata);
       case 'tool-input-start':
         this.#names.set(part.id, part.toolName);
+        if (part.providerExecuted) this.#ownCalls.add(part.id);
         return this.#callInput(part.id, '');
       case 'tool-input-delta':
         return this.#callInput(part.id, part.delta);
+      case 'file':
+      case 'reasoning-file':
+        return this.#file(part);
+      case 'tool-result':
+        return part.preliminary ? [] : this.#filesOf(part.result);
+      case 'source':
+        this.#sources.see(part);
+        this.#behindText.push(...this.#citedFile(part));
+        return [];
+      case 'raw':
+        return this.#raw(part.rawValue);
       case 'tool-call':
         return part.providerExecuted ? [] : this.#call(part);
       case 'finish':
         return this.#finish(part);
-      case 'raw':
-        if (isObject(part.rawValue)) this.#stopReason ??= stopReasonOf(part.rawValue, this.#wire.signs);
-        return [];
       case 'error':
         if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
@@ -103,6 +137,7 @@ export class EventReader {
   #grow(kind: Kind, text: string, metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
     this.#kept = { ...this.#kept, ...this.#pick(metadata) };
     if (text === '') return [];
+    if (kind === 'text') this.#sources.grow(text);
     this.hasOutput = true;
     this.#last = kind;
     this.#isEmpty = false;
@@ -124,7 +159,78 @@ export class EventReader {
     return [...place, { kind: 'metadata', metadata: { [this.#wire.metadataKey]: whole } }];
   }
 
+  #file(part: FilePart): readonly ModelEvent[] {
+    const { mediaType, data } = part;
+    const source = data.type === 'data' ? data.data : String(data.url);
+    const text = typeof source === 'string' ? source : encodeBase64(source);
+    const metadata = this.#metadataOf(part.providerMetadata);
+    const isDraft = part.type === 'reasoning-file';
+    return this.#made(fileOfData(text, mediaType), defined({ isDraft: isDraft || undefined, metadata }));
+  }
+
+  #made(file: MadeFile, more: Partial<ModelEvent & { kind: 'file' }> = {}): readonly ModelEvent[] {
+    this.hasOutput = true;
+    this.#last = undefined;
+    return [{ kind: 'file', file, ...more }];
+  }
+
+  /** The files in the result of a tool that the provider ran: an image, or what code wrote. */
+  #filesOf(result: unknown): readonly ModelEvent[] {
+    if (!isObject(result)) return [];
+    const { result: image, content, outputs } = result;
+    if (typeof image === 'string') return this.#made(fileOfData(image, 'image/png'));
+    const written = Array.isArray(content) ? content : [];
+    const shown = Array.isArray(outputs) ? outputs : [];
+    return [
+      ...written.flatMap((each: unknown) => {
+        const id = isObject(each) ? each['file_id'] : undefined;
+        return typeof id === 'string' ? this.#storedFile(anthropicFile(id)) : [];
+      }),
+      ...shown.flatMap((each: unknown) => {
+        const url = isObject(each) ? each['url'] : undefined;
+        return typeof url === 'string' && url.startsWith('data:') ? this.#made(fileOfData(url)) : [];
+      }),
+    ];
+  }
+
+  /** OpenAI says with a citation which files the code wrote. */
+  #citedFile(part: Extract<StreamPart, { type: 'source' }>): readonly ModelEvent[] {
+    const { type, containerId, fileId } = part.providerMetadata?.[this.#wire.metadataKey] ?? {};
+    if (type !== 'container_file_citation') return [];
+    if (typeof containerId !== 'string' || typeof fileId !== 'string') return [];
+    const name = part.sourceType === 'document' ? part.filename : undefined;
+    return this.#storedFile(openAiFile(containerId, fileId, name));
+  }
+
+  #storedFile(stored: StoredFile): readonly ModelEvent[] {
+    if (!this.#openFile || this.#stored.has(stored.id)) return [];
+    this.#stored.add(stored.id);
+    return this.#made(this.#openFile(stored));
+  }
+
+  #words(text: string): readonly ModelEvent[] {
+    return text === '' ? [] : [{ kind: 'text', text }];
+  }
+
+  #takeBehindText(): readonly ModelEvent[] {
+    return this.#behindText.splice(0);
+  }
+
+  #raw(chunk: unknown): readonly ModelEvent[] {
+    if (isObject(chunk)) this.#stopReason ??= stopReasonOf(chunk, this.#wire.signs);
+    const events = this.#chatFiles.read(chunk);
+    for (const event of events) this.#note(event);
+    return events;
+  }
+
+  #note({ kind }: ModelEvent): void {
+    this.hasOutput = true;
+    this.#last = kind === 'text' ? kind : undefined;
+    if (kind === 'text') this.#isEmpty = false;
+  }
+
   #callInput(key: string, text: string): readonly ModelEvent[] {
+    if (this.#ownCalls.has(key)) return [];
     this.hasOutput = true;
     this.#last = undefined;
     return [{ kind: 'callInput', key, name: this.#names.get(key) ?? '', text }];
@@ -132,9 +238,7 @@ export class EventReader {
 
   #call(part: Extract<StreamPart, { type: 'tool-call' }>): readonly ModelEvent[] {
     this.#last = undefined;
-    const kept = this.#pick(part.providerMetadata);
-    const metadata: ProviderMetadata | undefined =
-      Object.keys(kept).length === 0 ? undefined : { [this.#wire.metadataKey]: kept };
+    const metadata = this.#metadataOf(part.providerMetadata);
     const { toolCallId: key, toolName: name, input: argumentsText } = part;
     const call: CallEvent = { kind: 'call', key, name, argumentsText, ...(metadata && { metadata }) };
     this.#hasCalls = true;
@@ -156,7 +260,18 @@ export class EventReader {
     const known = isCut ? this.#readStopReason() : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
-    return [...held, { kind: 'finish', reason, usage: toUsage(usage) }];
+    return [
+      ...this.#takeBehindText(),
+      ...this.#chatFiles.end(),
+      ...this.#words(this.#sources.end()),
+      ...held,
+      { kind: 'finish', reason, usage: toUsage(usage) },
+    ];
+  }
+
+  #metadataOf(metadata: SharedV4ProviderMetadata | undefined): ProviderMetadata | undefined {
+    const kept = this.#pick(metadata);
+    return Object.keys(kept).length === 0 ? undefined : { [this.#wire.metadataKey]: kept };
   }
 
   /** The SDK forgets the stop reason if it cannot read a later event. */

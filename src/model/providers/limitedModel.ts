@@ -10,6 +10,7 @@ export function limitModel(model: ChatModel, limits: KnownLimits): ChatModel {
     ...model,
     accepts: (mimeType) =>
       model.accepts(mimeType) && !(isImage({ mimeType }) && limits.known().has('images')),
+    hasOwnTool: (tool) => model.hasOwnTool?.(tool) === true && !limits.known().has('tools'),
     stream: (request, signal) => streamAccepted({ model, limits, request, signal }),
     preview: (request) => model.preview(leaveOut(request, limits.known())),
   };

@@ -79,7 +79,10 @@ function acceptedParts(parts: readonly ContentPart[], accepts: ReadonlySet<strin
 }
 
 function toContent(part: ContentPart, bytes: FileBytes): LanguageModelV4TextPart | LanguageModelV4FilePart {
-  if (part.kind === 'text') return { type: 'text', text: part.text };
+  return part.kind === 'text' ? { type: 'text', text: part.text } : toFileContent(part, bytes);
+}
+
+function toFileContent(part: FilePart, bytes: FileBytes): LanguageModelV4FilePart {
   const data = { type: 'data' as const, data: bytes.get(part) ?? '' };
   return { type: 'file', filename: part.name, mediaType: part.mimeType, data };
 }
@@ -98,6 +101,8 @@ function toAssistantPart(part: AssistantPart, options: PromptOptions): Assistant
       // Providers ignore or refuse reasoning without their own signature.
       if (kept === undefined || !options.sendReasoning) return [];
       return [{ type: 'reasoning', text: part.text, ...withOptions }];
+    case 'file':
+      return [{ ...toFileContent(part, options.bytes), ...withOptions }];
     case 'call':
       return [{ type: 'tool-call', ...callName(part), input: part.arguments, ...withOptions }];
   }

@@ -12,13 +12,23 @@ import type {
 } from '@ai-sdk/provider';
 import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
+import type {
+  ChatModel,
+  ModelEvent,
+  ModelRequest,
+  ModelTool,
+  OwnFilePart,
+  Reasoning,
+} from '../../ports/models.ts';
 import { isRefused, type ModelFacts } from '../config/facts.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { fitImages } from '../request/fitImages.ts';
-import { filesOf } from '../request/messages.ts';
+import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext, stopped } from './failure.ts';
+import { fileOnServer, type StoredFile } from './madeFiles.ts';
+import { outputOptions, withFields } from './outputs.ts';
+import { hasOwnTool, ownTools } from './ownTools.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { refusedFeature } from './refusals.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
@@ -42,6 +52,7 @@ export function createSdkModel(config: ModelConfig, options: SdkModelOptions): C
     provider: config.provider,
     accepts: (mimeType) => wire.files.has(mimeType) && !(options.facts && isRefused(mimeType, options.facts)),
     maxToolDescriptionChars: wire.maxToolDescriptionChars,
+    hasOwnTool: (tool) => hasOwnTool(config, tool),
     price: options.facts?.price,
     stream: (request, signal) => stream(source, request, signal),
     preview: async (request) =>
@@ -93,7 +104,9 @@ async function prepareCall(
   signal: AbortSignal,
   sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
-  const request = await fitImages(given, config.provider, signal).catch((error: unknown) => {
+  const takesOwnFile = ({ metadata }: OwnFilePart) => wire.takesOwnFile?.(config.model, metadata) === true;
+  const moved = { ...given, messages: moveFiles(given.messages, takesOwnFile) };
+  const request = await fitImages(moved, config.provider, signal).catch((error: unknown) => {
     throw signal.aborted ? stopped() : error;
   });
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
@@ -108,9 +121,10 @@ function send(
   signal: AbortSignal,
 ): Events {
   const { config, wire, context, options } = source;
-  const { fetch = globalThis.fetch } = options;
+  const { fetch = globalThis.fetch, key } = options;
   const createModel: StreamOptions['createModel'] = (watched) => createLanguageModel(source, watched);
-  return streamEvents({ config, fetch, wire, context, signal, createModel, ...asked });
+  const openFile = (stored: StoredFile) => fileOnServer({ config, key, fetch }, stored);
+  return streamEvents({ config, fetch, wire, context, signal, createModel, openFile, ...asked });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -126,11 +140,12 @@ function toCallOptions(
   const reasoning = request.reasoning ?? config.reasoning;
   const maxOutputTokens = request.maxTokens ?? config.maxTokens ?? defaultMaxTokens(config);
   const tools = request.tools.map(toTool);
+  const own = ownTools(config, request.ownTools ?? []);
   const providerOptions = optionsFor(config, reasoning);
   if (config.provider === 'anthropic') markForCache(prompt, tools);
   return {
     prompt,
-    ...(tools.length > 0 && { tools }),
+    ...(tools.length + own.length > 0 && { tools: [...own, ...tools] }),
     ...(reasoning && { reasoning: EFFORTS[reasoning] }),
     ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
   };
@@ -141,16 +156,19 @@ function defaultMaxTokens({ provider, model }: ModelConfig): number | undefined 
 }
 
 function optionsFor(
-  { provider }: ModelConfig,
+  config: ModelConfig,
   reasoning: Reasoning | undefined,
 ): Record<string, JSONObject> | undefined {
   const thinks = reasoning !== undefined && reasoning !== 'off';
-  switch (provider) {
+  const outputs = outputOptions(config);
+  switch (config.provider) {
     case 'openai':
       // The file is the only state.
       return { openai: { store: false, ...(thinks && { reasoningSummary: 'auto' }) } };
     case 'google':
-      return thinks ? { google: { thinkingConfig: { includeThoughts: true } } } : undefined;
+      return { google: { ...outputs, ...(thinks && { thinkingConfig: { includeThoughts: true } }) } };
+    case 'openai-compatible':
+      return { openaiCompatible: outputs };
     default:
       return undefined;
   }
@@ -197,7 +215,12 @@ function createLanguageModel(
     case 'openai':
       return new OpenAIResponsesLanguageModel(model, { ...settings, url, provider: 'openai.responses' });
     case 'openai-chat':
-      return new OpenAIChatLanguageModel(model, { ...settings, url, provider: 'openai.chat' });
+      return new OpenAIChatLanguageModel(model, {
+        ...settings,
+        url,
+        provider: 'openai.chat',
+        fetch: withFields(fetch, outputOptions(config)),
+      });
     case 'google':
       return new GoogleLanguageModel(model, { ...settings, provider: 'google.generative-ai' });
     default:

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { startTimer, unlessAborted } from '../../base/async.ts';
-import type { ModelEvent } from '../../ports/models.ts';
+import type { MadeFile, ModelEvent } from '../../ports/models.ts';
 import { endingOf } from './endings.ts';
 import { createEndpointFetch, type EndpointOptions, WholeReply } from './endpoint.ts';
 import { EventReader } from './events.ts';
@@ -18,6 +18,7 @@ import {
   toFailure,
   wrongFormat,
 } from './failure.ts';
+import type { StoredFile } from './madeFiles.ts';
 import type { StreamEnd } from './streamEnd.ts';
 import type { Wire } from './wire.ts';
 
@@ -32,6 +33,7 @@ export interface StreamOptions extends Pick<EndpointOptions, 'config' | 'fetch'>
   readonly signal: AbortSignal;
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
+  readonly openFile?: ((stored: StoredFile) => MadeFile) | undefined;
   /** Asks for the whole reply at once. */
   readonly isWhole: boolean;
 }
@@ -44,7 +46,8 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
   const closed = new AbortController();
   const requestSignal = AbortSignal.any([signal, stall.signal, keepAlive.signal, closed.signal]);
   let end: StreamEnd | undefined;
-  const events = new EventReader(wire, context, () => end?.hasEnded === true);
+  const isReceived = () => end?.hasEnded === true;
+  const events = new EventReader(wire, context, { isReceived, openFile: options.openFile });
   const onAnswer = (begun: StreamEnd) => {
     end = begun;
   };
@@ -123,6 +126,7 @@ function* toParts(reply: LanguageModelV4GenerateResult): Generator<LanguageModel
     }
   }
   const { finishReason, usage } = reply;
+  yield { type: 'raw', rawValue: reply.response?.body };
   yield { type: 'finish', finishReason, usage };
 }
 

@@ -1,4 +1,5 @@
 import { SENT_TYPES } from '../../media/imageLimits.ts';
+import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ModelConfig, ProviderName } from '../config/models.ts';
 import { SIGNS, type Signs } from './endings.ts';
 
@@ -15,6 +16,8 @@ export interface Wire {
   readonly files: ReadonlySet<string>;
   /** Whether a tool result may contain images; for other models the SDK converts them to text. */
   takesImagesInResults(model: string): boolean;
+  /** Whether a reply in a request may have this image, which the model made; else it follows as one of the user. */
+  takesOwnFile?(model: string, metadata: ProviderMetadata | undefined): boolean;
   /** The longest description of a tool that the provider accepts. Others have no limit. */
   readonly maxToolDescriptionChars?: number;
   /** Whether the SDK marks error results as errors. With `text` it does not. */
@@ -61,6 +64,8 @@ const OPENAI: Wire = {
 /** OpenAI refuses a whole request with a longer description. */
 const MAX_OPENAI_DESCRIPTION_CHARS = 1024;
 
+const NEWER_GEMINI = /(^|\/)gemini-([3-9]|\d\d)/;
+
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     ...OPENAI,
@@ -92,7 +97,10 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     files: DOCUMENTS_AND_AUDIO,
     // For older models the SDK sends one function response per text part, and none for an image alone.
-    takesImagesInResults: (model) => /(^|\/)gemini-([3-9]|\d\d)/.test(model),
+    takesImagesInResults: (model) => NEWER_GEMINI.test(model),
+    // Newer models refuse an image in a reply without its signature, for example one that another model made.
+    takesOwnFile: (model, metadata) =>
+      !NEWER_GEMINI.test(model) || metadata?.['google']?.['thoughtSignature'] !== undefined,
     errors: 'marked',
   },
 };

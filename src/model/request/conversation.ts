@@ -11,7 +11,14 @@ import {
   readSettings,
 } from '../../chat/format/settings.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
-import type { ChatModel, ChatRules, Conversation, ModelTool, PreparedRequest } from '../../ports/models.ts';
+import type {
+  ChatModel,
+  ChatRules,
+  Conversation,
+  ModelTool,
+  OwnTool,
+  PreparedRequest,
+} from '../../ports/models.ts';
 import type { ToolHost, ToolInfo, ToolList, ToolName } from '../../ports/tools.ts';
 import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
@@ -93,9 +100,11 @@ export class ChatConversation implements Conversation {
     const model = await this.#deps.findModel(settings.model);
     const { tools: usable, failures, instructions = [] } = await this.#listTools(settings, signal);
     const fitted = fitDescriptions(modelTools(usable), model.maxToolDescriptionChars);
+    const own = ownToolsOf(settings, model);
     const { notes, ...built } = await buildRequest(text, {
       model,
       tools: fitted.tools,
+      ownTools: own.tools,
       instructions: instructions.filter(({ server }) => usable.some((tool) => tool.server === server)),
       attachments,
       settings,
@@ -105,7 +114,13 @@ export class ChatConversation implements Conversation {
       signal,
     });
     const reasons = failures.map(({ reason }) => reason);
-    const allNotes = [...settingNotes, ...reasons, ...this.#noteCuts(fitted.cut, model), ...notes];
+    const allNotes = [
+      ...settingNotes,
+      ...reasons,
+      ...own.notes,
+      ...this.#noteCuts(fitted.cut, model),
+      ...notes,
+    ];
     const failedServers = failures.map((each) => ({ kind: 'server', ...each }) as const);
     return { text, settings, model, ...built, notes: allNotes, failures: failedServers };
   }
@@ -175,6 +190,26 @@ export class ChatConversation implements Conversation {
       answered.abort();
     }
   }
+}
+
+const OWN_TOOLS: readonly OwnTool[] = ['web_search', 'code_execution', 'image_generation'];
+
+/** The tools of the provider that the chat names. They cost extra, so no pattern includes them. */
+function ownToolsOf(
+  { tools = [], agentTools }: ChatSettings,
+  { name, hasOwnTool }: ChatModel,
+): { readonly tools?: readonly OwnTool[]; readonly notes: readonly string[] } {
+  const isNamed = (tool: OwnTool) =>
+    [tools, agentTools ?? tools].every((patterns) => patterns.includes(`provider.${tool}`));
+  const wanted = OWN_TOOLS.filter(isNamed);
+  const missing = wanted.filter((tool) => hasOwnTool?.(tool) !== true);
+  const given = wanted.filter((tool) => !missing.includes(tool));
+  return {
+    ...(given.length > 0 && { tools: given }),
+    notes: missing.map(
+      (tool) => `The provider of ${name} has no tool “${tool}”, so the model does not get it.`,
+    ),
+  };
 }
 
 interface Settled {

@@ -10,6 +10,7 @@ import {
   describeUnsent,
   ERROR_LEAD,
   filesOf,
+  joinTexts,
   mapContent,
   mergeMessages,
   textPart,
@@ -36,14 +37,16 @@ const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
     isIn: ({ messages }) => messages.flatMap(filesOf).some(isImage),
     leaveOut: (request) => ({
       ...request,
-      messages: request.messages.map((each) => mapContent(each, withoutImages)),
+      messages: request.messages.map(describeImages),
     }),
   },
   tools: {
-    isIn: ({ tools, messages }) => tools.length > 0 || messages.some(holdsCalls),
+    isIn: ({ tools, ownTools = [], messages }) =>
+      tools.length + ownTools.length > 0 || messages.some(holdsCalls),
     leaveOut: (request) => ({
       ...request,
       tools: [],
+      ownTools: [],
       messages: mergeMessages(request.messages.map(callsAsText)),
     }),
   },
@@ -70,6 +73,15 @@ const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
 
 export function isImage({ mimeType }: { readonly mimeType: string }): boolean {
   return mimeType.startsWith('image/');
+}
+
+function describeImages(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant') return mapContent(message, withoutImages);
+  const parts = message.parts.map(
+    (part): AssistantPart =>
+      part.kind === 'file' && isImage(part) ? { kind: 'text', text: describeUnsent(part) } : part,
+  );
+  return { role: 'assistant', parts: joinTexts(parts) };
 }
 
 /** Adjacent texts become one, because servers without images often accept only a string as content. */

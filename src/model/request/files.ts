@@ -5,6 +5,7 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { type ChatMdPiece, readChatMdResult } from '../../chat/format/legacy.ts';
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
+import { readReply } from '../../chat/reply/read.ts';
 import { sharedConverter } from '../../media/convert/converter.ts';
 import { renderDocument } from '../../media/convert/documentText.ts';
 import type { DocumentReader } from '../../media/convert/job.ts';
@@ -15,7 +16,7 @@ import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
 import { cleanText } from '../../result/blocks.ts';
 import { readToolResult } from '../../result/markdown.ts';
 import { assetReference, limitText, summarize, toModelParts } from '../../result/modelView.ts';
-import { textPart } from './messages.ts';
+import { nameOf, textPart } from './messages.ts';
 import { acceptsFile, MAX_FILE_BYTES, sentAs } from './sentAs.ts';
 import { stripTags } from './tools.ts';
 
@@ -159,20 +160,46 @@ function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
 
 export type ViewedResult = Pick<CallResult, 'isError' | 'parts'>;
 
-/** What the model gets for each tool turn: text, the newest images, and a line for everything else. */
+/** The files that models made, by path: images that are sent, and a line for everything else. */
+export type MadeViews = ReadonlyMap<string, ContentPart>;
+
+/** What the model gets for each tool turn, and of its own files: text, the newest images, and a line for the rest. */
 export async function viewResults(
   turns: readonly Turn[],
   context: FileContext,
-): Promise<ReadonlyMap<Turn, ViewedResult>> {
-  const tools = turns.filter((turn) => turn.role === 'tool');
-  const results = await Promise.all(
-    tools.map(async (turn) => ({ turn, result: await readResult(turnBody(context.text, turn), context) })),
+): Promise<{ readonly results: ReadonlyMap<Turn, ViewedResult>; readonly made: MadeViews }> {
+  const read = await Promise.all(
+    turns.map(async (turn) => ({ turn, result: await readFilesOf(turn, context) })),
   );
-  const assets = results.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
+  const assets = read.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
   const files = await findAssets(assets, context);
   const images = assets.filter((part) => part.audience !== 'user' && isSendable(part, files, context));
   const sent = newestImages(images, files);
-  return new Map(results.map(({ turn, result }) => [turn, viewResult(result, files, sent)]));
+  const isSent = (part: ResultPart) => (sent.has(part) ? 'always' : 'never');
+  const made = assets.filter(({ asset }) => asset.maker === 'model');
+  const tools = read.filter(({ turn }) => turn.role === 'tool');
+  return {
+    results: new Map(tools.map(({ turn, result }) => [turn, viewResult(result, files, sent)])),
+    made: new Map(
+      made.flatMap((part) =>
+        viewPart(part, files, isSent(part)).map((view) => [part.asset.path, view] as const),
+      ),
+    ),
+  };
+}
+
+const NO_RESULT: ToolResult = { isError: false, parts: [] };
+
+async function readFilesOf(turn: Turn, context: FileContext): Promise<ToolResult> {
+  if (turn.role !== 'tool' && turn.role !== 'assistant') return NO_RESULT;
+  const body = turnBody(context.text, turn);
+  if (turn.role === 'tool') return readResult(body, context);
+  // Most replies have no files, and long chats have many replies.
+  if (!body.includes('[Model generated ')) return NO_RESULT;
+  const parts = readReply(body).flatMap((part): readonly AssetPart[] =>
+    part.kind === 'file' ? [{ kind: 'asset', asset: part.asset }] : [],
+  );
+  return { isError: false, parts };
 }
 
 type Files = ReadonlyMap<string, AttachedFile>;
@@ -243,9 +270,8 @@ function viewResult(
   sent: ReadonlySet<ResultPart>,
 ): ViewedResult {
   const views = parts.flatMap((part) => viewPart(part, files, sent.has(part) ? 'always' : 'never'));
-  // The model needs an image's name to pass it to another tool.
   const named = views.flatMap((view): readonly ContentPart[] =>
-    view.kind === 'file' ? [textPart(`[asset:${view.name}]`), view] : [view],
+    view.kind === 'file' ? [nameOf(view), view] : [view],
   );
   const content = limitText(named.filter((view) => view.kind === 'file' || view.text !== ''));
   // A result that consists of problems is an error, even if the tool reports none.

@@ -1,5 +1,5 @@
 import { describeSize } from '../../base/size.ts';
-import type { ContentPart, FilePart, ModelMessage } from '../../ports/models.ts';
+import type { AssistantPart, ContentPart, FilePart, ModelMessage, OwnFilePart } from '../../ports/models.ts';
 
 /** For conversations that begin with the model. */
 export const FIRST_WORD = '(You have the first word.)';
@@ -21,8 +21,7 @@ export function describeUnsent({ name, mimeType, size }: FilePart): string {
 }
 
 export function filesOf(message: ModelMessage): readonly FilePart[] {
-  if (message.role === 'assistant') return [];
-  const parts = message.role === 'user' ? message.parts : message.results.flatMap((result) => result.parts);
+  const parts = message.role === 'tool' ? message.results.flatMap((result) => result.parts) : message.parts;
   return parts.filter((part) => part.kind === 'file');
 }
 
@@ -35,6 +34,51 @@ export function mapContent(
   if (message.role === 'user') return { role: 'user', parts: change(message.parts) };
   const results = message.results.map((result) => ({ ...result, parts: change(result.parts) }));
   return { role: 'tool', results };
+}
+
+/**
+ * Moves the files of replies into the next message of the user, except those that the provider takes back as they are.
+ * In their place remains a line that says so.
+ */
+export function moveFiles(
+  messages: readonly ModelMessage[],
+  stays: (file: OwnFilePart) => boolean,
+): readonly ModelMessage[] {
+  const moved: ModelMessage[] = [];
+  let held: ContentPart[] = [];
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      const parts = message.parts.map((part): AssistantPart => {
+        if (part.kind !== 'file' || stays(part)) return part;
+        held.push(nameOf(part), part);
+        return { kind: 'text', text: `[${part.mimeType}, asset:${part.name}: see the next message]` };
+      });
+      moved.push({ role: 'assistant', parts: joinTexts(parts) });
+    } else if (message.role === 'user') {
+      moved.push({ role: 'user', parts: [...held, ...message.parts] });
+      held = [];
+    } else moved.push(message);
+  }
+  return held.length === 0 ? moved : [...moved, { role: 'user', parts: held }];
+}
+
+/** The model needs an image's name to pass it to a tool. */
+export function nameOf({ name }: FilePart): ContentPart {
+  return textPart(`[asset:${name}]`);
+}
+
+/** Some providers get the texts of a reply without a gap between them. */
+export function joinTexts(parts: readonly AssistantPart[]): readonly AssistantPart[] {
+  const joined: AssistantPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const isPlain = (each: AssistantPart | undefined) =>
+      each?.kind === 'text' && each.metadata === undefined && each.text.trim() !== '';
+    if (last?.kind === 'text' && part.kind === 'text' && isPlain(last) && isPlain(part)) {
+      joined[joined.length - 1] = { kind: 'text', text: `${last.text}\n\n${part.text}` };
+    } else joined.push(part);
+  }
+  return joined;
 }
 
 /** Removes empty messages and joins neighbors of the same role: providers expect alternating roles. */

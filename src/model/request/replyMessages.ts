@@ -4,13 +4,16 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
-import type { ViewedResult } from './files.ts';
-import { mergeMessages, textPart, userText } from './messages.ts';
+import type { Asset } from '../../ports/results.ts';
+import { assetReference } from '../../result/modelView.ts';
+import type { MadeViews, ViewedResult } from './files.ts';
+import { joinTexts, mergeMessages, textPart, userText } from './messages.ts';
 import { nameOfTool } from './tools.ts';
 
 export interface ReplyContext {
   readonly tools: readonly ModelTool[];
   readonly results: ReadonlyMap<Turn, ViewedResult>;
+  readonly made: MadeViews;
   readonly ids: CallIds;
 }
 
@@ -30,7 +33,7 @@ export function replyMessages(
   const results: CallResult[] = [];
   const parts: AssistantPart[] = [];
   for (const part of written) {
-    if (part.kind !== 'call') parts.push(...viewPart(part));
+    if (part.kind !== 'call') parts.push(...viewPart(part, context.made));
     else {
       const answer = matched[results.length];
       const { call, result } = viewCall(part, answer && context.results.get(answer), context);
@@ -40,7 +43,7 @@ export function replyMessages(
   }
   // Some providers refuse reasoning without text or calls.
   if (!parts.some((part) => part.kind !== 'reasoning')) return [];
-  const message: ModelMessage = { role: 'assistant', parts };
+  const message: ModelMessage = { role: 'assistant', parts: joinTexts(parts) };
   return results.length > 0 ? [message, { role: 'tool', results }] : [message];
 }
 
@@ -70,8 +73,13 @@ export class CallIds {
 }
 
 /** Providers refuse reasoning that was edited after they signed it. */
-function viewPart(part: Exclude<ReplyPart, { kind: 'call' }>): readonly AssistantPart[] {
-  const { kind, text, metadata } = part;
+function viewPart(part: Exclude<ReplyPart, { kind: 'call' }>, made: MadeViews): readonly AssistantPart[] {
+  const { metadata } = part;
+  if (part.kind === 'file') {
+    const view = made.get(part.asset.path);
+    return view ? [view.kind === 'file' ? { ...view, ...defined({ metadata }) } : view] : [];
+  }
+  const { kind, text } = part;
   if (part.kind === 'reasoning') {
     return part.intact && metadata !== undefined ? [{ kind: 'reasoning', text, metadata }] : [];
   }
@@ -105,6 +113,8 @@ function viewCall(
 interface CutReply {
   readonly text: string;
   readonly endsInCode: boolean;
+  /** The files that the model has made. */
+  readonly files: readonly Asset[];
   /** The complete calls, which run when the reply is complete. */
   readonly calls: readonly WrittenCall[];
 }
@@ -113,6 +123,7 @@ const CUT = 'Your last reply was interrupted. This is the part that arrived:';
 const CONTINUE =
   'Continue exactly where it ends: your output is appended directly after its last character. Do not repeat any of it, and do not comment on the interruption.';
 const IN_CODE = 'It ends inside an open code block: continue the code, and do not open the block again.';
+const FILES = 'You have already made these files, which are saved. Do not make them again:';
 const CALLS = 'It is followed by these tool calls, which will run. Do not repeat them:';
 
 /**
@@ -124,15 +135,16 @@ export function withContinuation(
   reply: CutReply,
 ): readonly ModelMessage[] {
   // A reply that was interrupted before its first word is requested again.
-  if (reply.text.trim() === '' && reply.calls.length === 0) return messages;
+  if (reply.text.trim() === '' && reply.calls.length === 0 && reply.files.length === 0) return messages;
   return mergeMessages([...messages, userText(describeCut(reply))]);
 }
 
-function describeCut({ text, endsInCode, calls }: CutReply): string {
+function describeCut({ text, endsInCode, files, calls }: CutReply): string {
   const made = calls.map((call) => `- ${renderToolName(call)} ${call.argumentsText.trim()}`);
   return [
     CUT,
     `<partial_reply>${text}</partial_reply>`,
+    ...(files.length > 0 ? [FILES, ...files.map(({ path }) => `- ${assetReference(path)}`)] : []),
     ...(made.length > 0 ? [CALLS, ...made] : []),
     endsInCode ? `${CONTINUE} ${IN_CODE}` : CONTINUE,
   ].join('\n');

@@ -18,6 +18,7 @@ import type {
   ModelMessage,
   ModelRequest,
   ModelTool,
+  OwnTool,
 } from '../../ports/models.ts';
 import { AttachedParts, type Attachment, calledText, viewResults } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
@@ -33,6 +34,7 @@ import { compareCodeUnits, stripTags } from './tools.ts';
 export interface RequestSources {
   readonly model: Pick<ChatModel, 'name' | 'accepts'>;
   readonly tools: readonly ModelTool[];
+  readonly ownTools?: readonly OwnTool[] | undefined;
   readonly attachments: AttachmentSource;
   /** Those of the chat merged with those of its agent. */
   readonly settings?: ChatSettings;
@@ -65,8 +67,8 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
   const attached = new AttachedParts(files);
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
-  const results = await viewResults(turns, files);
-  const context = { text, turns, attached, reply: { tools, results, ids: new CallIds() } };
+  const viewed = await viewResults(turns, files);
+  const context = { text, turns, attached, reply: { tools, ...viewed, ids: new CallIds() } };
   const opening = summary ? [userText(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];
   const { messages: built, shares } = await buildMessages(context);
   const messages = startWithUser(mergeMessages([...opening, ...built]));
@@ -78,6 +80,7 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
       system: systemText(text, chat, sources),
       messages: partial ? withContinuation(messages, { ...partial, calls: cut.calls }) : messages,
       tools,
+      ...(sources.ownTools && { ownTools: sources.ownTools }),
       maxTokens,
       temperature,
       reasoning,

@@ -166,8 +166,8 @@ export class WorkspaceAssets extends NumberedAssets {
   }
 }
 
-function keyOf({ kind, extension }: NewAsset, bytes: Uint8Array): string {
-  return `${kind}.${extension}.${createHash('sha256').update(bytes).digest('base64')}`;
+function keyOf({ maker = 'tool', kind, extension }: NewAsset, bytes: Uint8Array): string {
+  return `${maker}.${kind}.${extension}.${createHash('sha256').update(bytes).digest('base64')}`;
 }
 
 function hasFileCode(error: unknown, code: string): boolean {

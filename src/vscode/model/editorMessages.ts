@@ -1,4 +1,5 @@
 import { describeSize } from '../../base/size.ts';
+import { moveFiles } from '../../model/request/messages.ts';
 import type { ContentPart, FilePart, ModelMessage, ModelRequest } from '../../ports/models.ts';
 
 /** A message of VS Code's language model API, which has no system or tool role. */
@@ -23,7 +24,7 @@ export function editorMessages(
 ): readonly EditorMessage[] {
   // The API has no system role, so the system prompt is the first user message.
   const first: EditorMessage = { role: 'user', parts: text(system) };
-  const rest = messages.map((message) => editorMessage(message, accepts));
+  const rest = moveFiles(messages, () => false).map((message) => editorMessage(message, accepts));
   return [first, ...rest].filter(({ parts }) => parts.length > 0);
 }
 
@@ -60,8 +61,8 @@ function editorMessage(message: ModelMessage, accepts: Accepts): EditorMessage {
   }
   const parts = message.parts.flatMap((part): readonly EditorPart[] => {
     if (part.kind === 'text') return text(part.text);
-    // The stable API has no reasoning parts, and signatures are only valid for their provider.
-    if (part.kind === 'reasoning') return [];
+    // The files are in messages of the user. The stable API has no reasoning parts, and signatures are only valid for their provider.
+    if (part.kind === 'reasoning' || part.kind === 'file') return [];
     return [{ kind: 'call', id: part.id, name: part.name, input: part.arguments }];
   });
   return { role: 'assistant', parts };

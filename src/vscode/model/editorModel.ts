@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { defined, isObject } from '../../base/json.ts';
 import { SENT_TYPES } from '../../media/imageLimits.ts';
+import { fileOfBytes } from '../../model/providers/madeFiles.ts';
 import { fitImages } from '../../model/request/fitImages.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
@@ -143,14 +144,30 @@ export function editorModelName(
   return `vscode/${isFirst ? model.id : `${model.vendor}/${model.id}`}`;
 }
 
-/** Parts outside the stable API, such as a provider's own data, are ignored. */
-function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' }> | undefined {
+/** Parts outside the stable API are ignored. */
+function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' | 'file' }> | undefined {
   if (part instanceof vscode.LanguageModelTextPart) {
     return part.value === '' ? undefined : { kind: 'text', text: part.value };
   }
+  if (isDataPart(part)) return fileEvent(part);
   if (!(part instanceof vscode.LanguageModelToolCallPart)) return undefined;
   const { callId, name, input } = part;
   return { kind: 'call', key: callId, name, argumentsText: JSON.stringify(input ?? {}) };
+}
+
+interface DataPart {
+  readonly mimeType: string;
+  readonly data: Uint8Array;
+}
+
+function isDataPart(part: unknown): part is DataPart {
+  return isObject(part) && typeof part['mimeType'] === 'string' && part['data'] instanceof Uint8Array;
+}
+
+/** Copilot also sends data of its own, such as `usage` and `stateful_marker`, whose types are not MIME types. */
+function fileEvent({ mimeType, data }: DataPart): Extract<ModelEvent, { kind: 'file' }> | undefined {
+  if (!mimeType.includes('/')) return undefined;
+  return { kind: 'file', file: fileOfBytes(data, mimeType) };
 }
 
 /** The option names are those of Copilot's models; other models ignore them. */

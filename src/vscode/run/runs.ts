@@ -10,7 +10,7 @@ import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
 import { chatName, moveToEnd } from '../chat/chatFiles.ts';
 import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
-import { autoSave, reviewResults } from '../settings.ts';
+import { autoSave, resultLimits, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { failed, RUNNING, tell, warn } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -194,6 +194,7 @@ export class Runs implements vscode.Disposable {
       mayContinue: (steps) => mayContinue(document.uri, steps),
       onLargeFiles: (source, files) => void warnOfLargeFiles(document.uri, source, files),
       reviewResults,
+      limits: resultLimits,
       document,
       chat: document.uri.toString(),
       tools: progress.watch(tools),

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
+import { until } from '../../kit/until.ts';
 import { loadedScripts } from './kit/loaded.ts';
 import { inWorkspace } from './kit/workspace.ts';
 
@@ -47,11 +48,13 @@ suite('activation', () => {
     const editor = await vscode.window.showTextDocument(uri);
     await vscode.commands.executeCommand('markdown.showPreviewToSide');
     await vscode.window.showTextDocument(editor.document, vscode.ViewColumn.One);
-    // The preview may still have the keyboard, and Undo goes to whoever has it.
-    await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
     await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '\n'));
-    await vscode.commands.executeCommand('undo');
-    assert.equal(editor.document.getText(), before);
+    // The preview takes the keyboard when it has loaded, and Undo goes to whatever has it.
+    await until(async () => {
+      await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
+      if (editor.document.getText() !== before) await vscode.commands.executeCommand('undo');
+      return editor.document.getText() === before;
+    });
     await editor.document.save();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     assert.equal(readFileSync(uri.fsPath, 'utf8'), before);

@@ -57,6 +57,13 @@ const REQUEST: ModelRequest = {
 };
 const PLAIN: ModelRequest = { system: '', messages: [{ role: 'user', parts: [text('Hi')] }], tools: [] };
 
+/** The types here are older than the class. */
+function dataPart(data: Uint8Array, mimeType: string): vscode.LanguageModelTextPart {
+  const DataPart: unknown = Reflect.get(vscode, 'LanguageModelDataPart');
+  assert.ok(typeof DataPart === 'function');
+  return Reflect.construct(DataPart, [data, mimeType]);
+}
+
 async function collect(events: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {
   const all: ModelEvent[] = [];
   for await (const event of events) all.push(event);
@@ -151,6 +158,40 @@ suite('a language model of VS Code', () => {
     );
     const end = events.at(-1);
     assert.equal(end?.kind === 'finish' && end.reason, 'calls');
+  });
+
+  test('data parts are files, in their place, except what a provider says about itself', async () => {
+    stub().reply = async (parts) => {
+      parts.report(new vscode.LanguageModelTextPart('Here: '));
+      for (const type of ['usage', 'stateful_marker', 'context_management', 'image/png']) {
+        parts.report(dataPart(PNG, type));
+      }
+      parts.report(new vscode.LanguageModelTextPart('done.'));
+    };
+    const events = await collect(stream(PLAIN));
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['text', 'file', 'text', 'finish'],
+    );
+    const [made] = events.filter((event) => event.kind === 'file');
+    const read = await made?.file.read(1000, new AbortController().signal);
+    assert.ok(read?.kind === 'bytes' && Buffer.from(read.bytes).equals(PNG));
+    assert.equal(read.declared, 'image/png');
+  });
+
+  test('an image that a model made is sent with the next message of the user', async () => {
+    stub().asked.length = 0;
+    const own = { ...file('image/png'), name: 'b.png' };
+    await collect(
+      stream({
+        ...PLAIN,
+        messages: [...PLAIN.messages, { role: 'assistant', parts: [own] }, ...PLAIN.messages],
+      }),
+    );
+    assert.deepEqual(
+      stub().asked[0]?.messages.map(({ content }) => content.map(seen)),
+      [['Hi'], ['[image/png, asset:b.png: see the next message]'], ['[asset:b.png]', 'the image/png', 'Hi']],
+    );
   });
 
   test('Stop cancels the provider and does not wait for it', async () => {

@@ -97,6 +97,8 @@ function dangerousSettings(folder: string, host: string, code: string): Record<s
     'filechat.nameChats': false,
     'filechat.disabledTools': [],
     'filechat.editorTools': ['*'],
+    'filechat.editorServers': true,
+    'filechat.maxParallelCalls': 1000,
     'filechat.builtInTools': false,
     'filechat.apps': true,
     'filechat.auditLog': false,

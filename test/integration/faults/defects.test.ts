@@ -2,7 +2,7 @@
  * The defects that were proven in chat.md 0.4.4, each as the smallest case. Those that
  * need an editor (1, 8, 9, 16, 17) are in test/host/suite/defects.test.ts. Longer proofs: 2 and 3 faults.test.ts,
  * 5 and 11 ../cli/chat.test.ts, 6 unit/mcpClient.test.ts and unit/assets/faults.test.ts, 7 unit/media/sniff.test.ts,
- * 10 unit/loop/breaking.test.ts, 13 ../cli/models.test.ts, 14 ../servers/connections.test.ts, 15 ../servers/servers.test.ts.
+ * 10 unit/loop/breaking.test.ts, 13 ../models/models.test.ts, 14 ../servers/connections.test.ts, 15 ../servers/servers.test.ts.
  */
 
 import assert from 'node:assert/strict';

@@ -61,8 +61,15 @@ it('many texts and many names take no longer than it takes to read them', () => 
 
 describe('the name of an asset', () => {
   it('has a kind, a time, a number and an extension', () => {
-    const parts = { kind: 'image', time: '20261116-093012', number: 1, extension: 'png' };
+    const parts = { maker: 'tool', kind: 'image', time: '20261116-093012', number: 1, extension: 'png' };
     assert.deepEqual(readAssetName(NAME), parts);
+  });
+
+  it('says whether a tool returned it or a model made it', () => {
+    const made = NAME.replace('tool-', 'model-');
+    assert.equal(readAssetName(made)?.maker, 'model');
+    assert.deepEqual(findUnlinked([`(cmdassets/${made})`], [made]), []);
+    assert.deepEqual(findUnlinked([`(cmdassets/${NAME})`], [made]), [made]);
   });
 
   const numbers: readonly (readonly [number: number, last: number | undefined, written: string])[] = [

@@ -31,6 +31,8 @@ export const hostileReply: fc.Arbitrary<string> = fc
           ...'\n<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n¦!['.split('¦'),
           ...'![a](https://e.example/a.png)¦![a][b]¦\n[b]: https://e.example/b.png\n'.split('¦'),
           ...'[a](x`y)¦[a](<x`y>)¦](¦![a](cmdassets/x-1.png)¦<https://e.example>'.split('¦'),
+          ...'\n![Model generated image 1](cmdassets/model-image-1.png)\n¦![Model generated '.split('¦'),
+          ...'[Model generated file 2: a.b](cmdassets/model-file-2.bin)¦image 1](x/model-1.png)'.split('¦'),
           ...'https://e.example/¦http://e.example/`¦``¦\\`¦\n|-|-|\n¦|¦$$¦\n---\n¦\n===\n'.split('¦'),
           ...'\u202e¦\u200d¦⟦U+¦⟦¦⟧¦👨‍👩‍👧¦1\ufe0f¦\ud83d¦word¦a'.split('¦'),
         ),

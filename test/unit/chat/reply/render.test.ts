@@ -2,26 +2,33 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { trimBlankLines } from '../../../../src/base/lines.ts';
+import { renderAssetLink } from '../../../../src/chat/format/assetLink.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
-import { ReplyRenderer } from '../../../../src/chat/reply/render.ts';
-import type { ModelEvent, ProviderMetadata } from '../../../../src/ports/models.ts';
+import { ReplyRenderer, type WrittenEvent } from '../../../../src/chat/reply/render.ts';
+import type { ProviderMetadata } from '../../../../src/ports/models.ts';
 import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';
-const text = (value: string): ModelEvent => ({ kind: 'text', text: value });
-const reasoning = (value: string): ModelEvent => ({ kind: 'reasoning', text: value });
-const metadata = (values: ProviderMetadata): ModelEvent => ({ kind: 'metadata', metadata: values });
-const call = (argumentsText: string, more: { metadata?: ProviderMetadata } = {}): ModelEvent => ({
+const text = (value: string): WrittenEvent => ({ kind: 'text', text: value });
+const reasoning = (value: string): WrittenEvent => ({ kind: 'reasoning', text: value });
+const metadata = (values: ProviderMetadata): WrittenEvent => ({ kind: 'metadata', metadata: values });
+const call = (argumentsText: string, more: { metadata?: ProviderMetadata } = {}): WrittenEvent => ({
   kind: 'call',
   key: 'k',
   name: 'a__b',
   argumentsText,
   ...more,
 });
-const half = (value: string): ModelEvent => ({ kind: 'callInput', key: 'k', name: 'a__b', text: value });
+const IMAGE = { kind: 'image', number: 1, path: 'cmdassets/model-image-1.png', maker: 'model' } as const;
+const file = (more: { isDraft?: boolean; metadata?: ProviderMetadata } = {}): WrittenEvent => ({
+  kind: 'writtenFile',
+  markdown: renderAssetLink(IMAGE),
+  ...more,
+});
+const half = (value: string): WrittenEvent => ({ kind: 'callInput', key: 'k', name: 'a__b', text: value });
 
 function newRenderer(): ReplyRenderer {
   let number = 0;
@@ -31,13 +38,13 @@ function newRenderer(): ReplyRenderer {
   });
 }
 
-function render(events: readonly ModelEvent[]): string {
+function render(events: readonly WrittenEvent[]): string {
   const renderer = newRenderer();
   return events.map((event) => renderer.push(event)).join('') + renderer.end();
 }
 
 describe('a reply’s events in the document', () => {
-  const cases: Record<string, [events: ModelEvent[], written: string]> = {
+  const cases: Record<string, [events: WrittenEvent[], written: string]> = {
     'text is text': [[text('Hel'), text('lo')], 'Hello'],
     'blank lines around a text are dropped': [[text('\n\n'), text('  Hello\n'), text('\n')], '  Hello'],
     'reasoning is in a fence inside a folded block': [
@@ -93,7 +100,7 @@ describe('a reply’s events in the document', () => {
 });
 
 describe('a reply that is cut', () => {
-  const cases: Record<string, [events: ModelEvent[], addition: string, closeFence?: string]> = {
+  const cases: Record<string, [events: WrittenEvent[], addition: string, closeFence?: string]> = {
     'keeps the end of its text': [[text('a `b \n\n')], 'a `b \n\n'],
     'returns how to close its code': [[text('~~~\na\n')], '~~~\na\n', '~~~'],
     'returns how to close its formula': [[text('$$\na')], '$$\na', '$$ $$\n<!-- filechat:closed 1 -->'],
@@ -184,23 +191,25 @@ const anyMetadata: fc.Arbitrary<ProviderMetadata> = fc.dictionary(
   ),
   { noNullPrototype: true },
 );
-const anyEvent: fc.Arbitrary<ModelEvent> = fc.oneof(
+const anyEvent: fc.Arbitrary<WrittenEvent> = fc.oneof(
   { weight: 3, arbitrary: hostileReply.map(text) },
   { weight: 2, arbitrary: hostileReply.map(reasoning) },
   anyMetadata.map(metadata),
   hostileReply.map(half),
+  fc.option(anyMetadata, { nil: undefined }).map((about) => file(about && { metadata: about })),
   fc
     .tuple(fc.dictionary(hostileReply, fc.jsonValue(), { noNullPrototype: true }), fc.boolean(), anyMetadata)
     .map(([value, has, about]) => call(JSON.stringify(value), has ? { metadata: about } : {})),
 );
 
 /** The expected parts of the events. */
-function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
+function partsOf(events: readonly WrittenEvent[]): readonly unknown[] {
   const parts: {
     kind: string;
     text?: string;
     args?: unknown;
     metadata?: ProviderMetadata;
+    asset?: typeof IMAGE;
     done?: boolean;
   }[] = [];
   for (const event of events) {
@@ -211,11 +220,16 @@ function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
         parts.push({ kind: event.kind, text: event.text });
     } else if (event.kind === 'metadata') {
       const isAbout =
-        last && last.kind !== 'call' && (last.kind === 'reasoning' || last.done || last.text?.trim());
+        last &&
+        !['call', 'file'].includes(last.kind) &&
+        (last.kind === 'reasoning' || last.done || last.text?.trim());
       const about = isAbout ? last : { kind: 'text', text: '' };
       if (!isAbout) parts.push(about);
       about.metadata = mergeMetadata(about.metadata, event.metadata);
       about.done = true;
+    } else if (event.kind === 'writtenFile') {
+      const about = event.metadata ? { metadata: event.metadata } : {};
+      parts.push({ kind: 'file', asset: IMAGE, done: true, ...about });
     } else if (event.kind === 'call') {
       const args: unknown = JSON.parse(event.argumentsText);
       parts.push({ kind: 'call', args, done: true, ...(event.metadata ? { metadata: event.metadata } : {}) });
@@ -223,7 +237,7 @@ function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
   }
   return parts.flatMap(({ done: _, ...part }): readonly unknown[] => {
     const said = part.text?.replace(/\r\n?/g, '\n');
-    if (part.kind === 'call') return [part];
+    if (part.kind === 'call' || part.kind === 'file') return [part];
     if (part.kind === 'reasoning') return [{ ...part, text: said, intact: true }];
     const words = trimBlankLines(said ?? '');
     if (words.trim() === '' && !part.metadata) return [];
@@ -257,6 +271,32 @@ describe('any events', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('the text of a model never counts as a file', () => {
+    const link = renderAssetLink(IMAGE);
+    for (const words of [link, `${link} `, `\\${link}`, `a\n${link}\nb`]) {
+      const written = render([text(words)]);
+      assert.notEqual(written, words.trimEnd());
+      assert.deepEqual(readReply(written), [{ kind: 'text', text: words }], written);
+    }
+  });
+
+  it('a draft is folded with the reasoning before it, and is not read back', () => {
+    const written = render([reasoning('Hm.'), file({ isDraft: true }), file({ isDraft: true }), text('So.')]);
+    const link = renderAssetLink(IMAGE);
+    const fold = `\`\`\`\`reasoning\nHm.\n\`\`\`\`\n\n${link}\n\n${link}`;
+    assert.equal(written, `<details><summary>Reasoning</summary>\n\n${fold}\n\n</details>\n\nSo.`);
+    assert.deepEqual(
+      readReply(written).map(({ kind }) => kind),
+      ['reasoning', 'text'],
+    );
+  });
+
+  it('a draft without reasoning is folded, too', () => {
+    const written = render([file({ isDraft: true }), file()]);
+    assert.match(written, /^<details><summary>Reasoning<\/summary>\n\n!.*\n\n<\/details>\n\n!.*$/);
+    assert.deepEqual(readReply(written), [{ kind: 'file', asset: IMAGE }]);
   });
 
   for (const [name, between] of Object.entries({

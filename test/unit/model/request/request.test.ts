@@ -93,7 +93,7 @@ describe('withContinuation', () => {
   const USER: ModelMessage = { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] };
   const TOOL: ModelMessage = { role: 'tool', results: [] };
   const goOn = (messages: readonly ModelMessage[], text = 'Once upon a ti', endsInCode = false) =>
-    withContinuation(messages, { text, endsInCode, calls: [] });
+    withContinuation(messages, { text, endsInCode, files: [], calls: [] });
 
   it('puts the partial reply into the user’s last message, once and exactly', () => {
     const [role, hello, more = '', ...others] = showMessages({ messages: goOn([USER]) }).split('\n');

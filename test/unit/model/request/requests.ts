@@ -69,6 +69,7 @@ function partsOf(message: ModelMessage): readonly string[] {
     case 'assistant':
       return message.parts.map((part) => {
         const metadata = part.metadata ? ` ${JSON.stringify(part.metadata)}` : '';
+        if (part.kind === 'file') return `${showPart(part)}${metadata}`;
         if (part.kind !== 'call') return `${part.kind}: ${oneLine(part.text)}${metadata}`;
         return `call ${part.id} ${part.name} ${JSON.stringify(part.arguments)}${metadata}`;
       });

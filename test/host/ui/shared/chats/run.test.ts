@@ -51,7 +51,7 @@ ui.test('what is always allowed does not ask again', async ({ page, evaluate }) 
 
 ui.test('progress is shown in the server’s words, and Cancel cancels', async ({ page, evaluate }) => {
   await openFile(page, 'trouble.chat.md');
-  await waitForText(evaluate, 'Things go wrong');
+  await waitForText(evaluate, 'Tool calls can fail');
   await evaluate((vscode) => {
     void vscode.commands.executeCommand('filechat.callTool', {
       server: 'sample',

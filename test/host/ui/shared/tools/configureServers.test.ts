@@ -52,7 +52,7 @@ ui.test(
     const shown = await press(page, 'the MCP server “asks”', 'Allow');
     assert.match(shown, /env: KEY=\$\{input:key\}\s+inputs: key/);
     await quickInput(page)
-      .getByText(/given to: node -e .* — The configuration says: From the door\./)
+      .getByText(/passed to: node -e .* — The configuration says: From the door\./)
       .waitFor();
     await takeScreenshot(page, 'ask-for-an-input');
     await answer(page, 'The MCP server “asks” needs key', 'sesame');

@@ -1,0 +1,74 @@
+import type { MadeFile } from '../ports/models.ts';
+import type { Asset, AssetKind, AssetPart, NewAsset, ProblemPart, ResultAssets } from '../ports/results.ts';
+import { reportingLargeFiles } from '../result/largeFiles.ts';
+import { DEFAULT_LIMITS } from '../result/process.ts';
+import type { SaveLimits } from '../result/saveBytes.ts';
+import { MadeFileSaver } from '../result/saveMade.ts';
+import type { ToolCallDeps } from './permission.ts';
+
+export interface MadeFileDeps extends Pick<ToolCallDeps, 'assets' | 'onLargeFiles'> {
+  readonly limits?: (() => SaveLimits) | undefined;
+}
+
+/** The files that the model makes in one reply, over all attempts at it. */
+export class MadeFiles {
+  readonly #deps: MadeFileDeps;
+  readonly #saver: MadeFileSaver;
+  #assets: ResultAssets | undefined;
+  #model = '';
+  readonly #counts = new Map<AssetKind, number>();
+  /** The files of the reply that this attempt continues, without those that it has repeated. */
+  #known: ReadonlySet<string> = new Set();
+  readonly #saved = new Set<string>();
+
+  constructor(deps: MadeFileDeps) {
+    this.#deps = deps;
+    const { limits = () => DEFAULT_LIMITS } = deps;
+    const assets = {
+      spillFolder: () => this.#own().spillFolder(),
+      save: (asset: NewAsset) => this.#store(asset),
+    };
+    this.#saver = new MadeFileSaver(assets, limits());
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#saved];
+  }
+
+  /** Begins an attempt, which continues a reply with these files. */
+  begin(model: string, files: readonly Asset[]): void {
+    this.#model = model;
+    this.#known = new Set(files.map(({ path }) => path));
+    for (const { kind, number } of files) this.#count(kind, number);
+  }
+
+  /** Resolves to undefined for a file that a continued reply repeats. */
+  async save(file: MadeFile, signal?: AbortSignal): Promise<AssetPart | ProblemPart | undefined> {
+    const part = await this.#saver.save(file, signal);
+    if (part.kind !== 'asset') return part;
+    const { kind, number, path } = part.asset;
+    if (this.#known.has(path)) {
+      this.#known = new Set([...this.#known].filter((each) => each !== path));
+      // Its number is free again.
+      this.#assets = undefined;
+      return undefined;
+    }
+    this.#count(kind, number);
+    this.#saved.add(path);
+    return part;
+  }
+
+  #own(): ResultAssets {
+    this.#assets ??= this.#deps.assets.beginResult({ maker: 'model', counts: this.#counts });
+    return this.#assets;
+  }
+
+  #store(asset: NewAsset): ReturnType<ResultAssets['save']> {
+    const report = (large: string) => this.#deps.onLargeFiles?.(this.#model, large);
+    return reportingLargeFiles({ beginResult: () => this.#own() }, report, (saving) => saving.save(asset));
+  }
+
+  #count(kind: AssetKind, number: number): void {
+    this.#counts.set(kind, Math.max(number, this.#counts.get(kind) ?? 0));
+  }
+}

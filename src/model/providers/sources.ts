@@ -1,0 +1,61 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+
+type SourcePart = Extract<LanguageModelV4StreamPart, { type: 'source' }>;
+
+/** The pages that a reply cites, as numbered links: behind the text that cites them, and in a list at the end. */
+export class Sources {
+  readonly #lines: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** The text of the open block, and what it cites. */
+  #text = '';
+  #cited = new Set<string>();
+
+  grow(text: string): void {
+    this.#text += text;
+  }
+
+  /** Of the results of a search, Anthropic reports all. Only those that the text cites are sources. */
+  see(part: SourcePart): void {
+    const { anthropic } = part.providerMetadata ?? {};
+    if (part.sourceType !== 'url' || (anthropic && anthropic['citedText'] === undefined)) return;
+    const url = safeUrl(part.url);
+    const title = plainTitle(part.title ?? '') || plainTitle(part.url);
+    const key = url ?? title;
+    if (!this.#numbers.has(key)) {
+      this.#lines.push(url === undefined ? title : `[${title}](${url})`);
+      this.#numbers.set(key, this.#lines.length);
+    }
+    if (url !== undefined) this.#cited.add(url);
+  }
+
+  /** Ends the block. Some providers write the links into the text themselves. */
+  endBlock(): string {
+    const urls = [...this.#cited].filter((url) => !this.#text.includes(url));
+    const hasText = this.#text.trim() !== '';
+    this.#text = '';
+    this.#cited = new Set();
+    return hasText ? urls.map((url) => ` [${this.#numbers.get(url)}](${url})`).join('') : '';
+  }
+
+  end(): string {
+    if (this.#lines.length === 0) return '';
+    return `\n\nSources:\n\n${this.#lines.map((line, at) => `${at + 1}. ${line}`).join('\n')}`;
+  }
+}
+
+const MAX_URL_CHARS = 2000;
+const MAX_TITLE_CHARS = 120;
+
+/** A web address that cannot end its link early. */
+function safeUrl(text: string): string | undefined {
+  if (!URL.canParse(text) || text.length > MAX_URL_CHARS) return undefined;
+  const { protocol, username, password, href } = new URL(text);
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return undefined;
+  return href.replace(/[()<>[\]\\`!|]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Words that are neither a link nor a tag. */
+function plainTitle(text: string): string {
+  const words = text.replace(/[^\p{L}\p{N}\p{M}.,:;?&'’“”–—()/ -]+/gu, ' ').replace(/ +/g, ' ');
+  return Array.from(words.trim()).slice(0, MAX_TITLE_CHARS).join('').trim();
+}

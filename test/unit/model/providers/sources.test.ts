@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { EventReader } from '../../../../src/model/providers/events.ts';
+import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
+
+const source = (url: string, title?: string, providerMetadata?: object) => ({
+  type: 'source',
+  sourceType: 'url',
+  id: url,
+  url,
+  title,
+  providerMetadata,
+});
+const text = (...pieces: readonly object[]) => [
+  { type: 'text-start', id: 't' },
+  ...pieces,
+  { type: 'text-end', id: 't' },
+];
+const words = (delta: string) => ({ type: 'text-delta', id: 't', delta });
+const FINISH = {
+  type: 'finish',
+  finishReason: { unified: 'stop' },
+  usage: { inputTokens: {}, outputTokens: {} },
+};
+
+/** The text of a reply with these parts. */
+function read(provider: SdkProvider, parts: readonly object[]): string {
+  const reader = new EventReader(wireOf({ provider }), { host: 'h', model: 'm', secrets: [] });
+  return [...parts, FINISH]
+    .flatMap((part) => reader.read(part as LanguageModelV4StreamPart))
+    .map((event) => (event.kind === 'text' ? event.text : ''))
+    .join('');
+}
+
+const cited = { anthropic: { citedText: '8 million' } };
+
+describe('the sources of a reply', () => {
+  it('are numbered behind the text that cites them, and listed once below it', () => {
+    const parts = [
+      ...text(words('London is big'), source('https://a.example/x', 'A', cited)),
+      ...text(
+        words(', and old'),
+        source('https://b.example/', 'B', cited),
+        source('https://a.example/x', 'A', cited),
+      ),
+      ...text(words('.')),
+    ];
+    assert.equal(
+      read('anthropic', parts),
+      'London is big [1](https://a.example/x), and old [2](https://b.example/) [1](https://a.example/x).\n\nSources:\n\n1. [A](https://a.example/x)\n2. [B](https://b.example/)',
+    );
+  });
+
+  it('are not repeated behind a text that links to them itself', () => {
+    const parts = text(words('See [a](https://a.example/).'), source('https://a.example/', 'A'));
+    assert.equal(
+      read('openai', parts),
+      'See [a](https://a.example/).\n\nSources:\n\n1. [A](https://a.example/)',
+    );
+  });
+
+  it('do not include what a search found and the text does not cite', () => {
+    const found = source('https://a.example/', 'A', { anthropic: { pageAge: null } });
+    assert.equal(read('anthropic', [found, ...text(words('Hm.'))]), 'Hm.');
+  });
+
+  for (const [url, title, line] of [
+    ['javascript:alert(1)', 'A [b](c)', 'A b (c)'],
+    ['file:///etc/passwd', '', 'file:///etc/passwd'],
+    ['https://a.example/(x)!y', '![x](y)\n# %% user', '[x (y) user](https://a.example/%28x%29%21y)'],
+    ['https://user:pass@a.example/', '<img src=x>', 'img src x'],
+  ] as const) {
+    it(`cannot become anything but a web link: ${url}`, () => {
+      assert.equal(read('google', [...text(words('a')), source(url, title)]), `a\n\nSources:\n\n1. ${line}`);
+    });
+  }
+});
