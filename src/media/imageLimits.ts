@@ -17,27 +17,25 @@ export interface ImageLimits {
 /** 5 MB as base64: Anthropic on Bedrock and Vertex, and hosts of MCP servers. Anthropic's own API accepts 10 MB. */
 export const MAX_IMAGE_BYTES = 3_750_000;
 
-const OPENAI: ImageLimits = { maxSide: 2048, maxBytes: MAX_IMAGE_BYTES, maxImages: 50 };
+/**
+ * For all others. VS Code scales the images of its own chat to 2,048 pixels; no provider here is known to refuse that.
+ * Azure accepts 50 images (github.com/anomalyco/opencode/issues/39677); OpenAI itself is said to accept 500, and 50 MB.
+ */
+const OTHERS: ImageLimits = { maxSide: 2048, maxBytes: MAX_IMAGE_BYTES, maxImages: 50 };
 
 const PROVIDERS: Readonly<Record<string, ImageLimits>> = {
-  // docs.anthropic.com/en/docs/build-with-claude/vision: 8,000 pixels, but 2,000 above 20 images; 100 images; sides
+  // platform.claude.com/docs/en/build-with-claude/vision: 8,000 pixels, but 2,000 above 20 images; 100 images; sides
   // above 1,568 pixels are scaled down. The lower number holds whatever the chat adds later.
   anthropic: { maxSide: 2000, maxBytes: MAX_IMAGE_BYTES, maxImages: 100 },
-  // platform.openai.com/docs/guides/images-vision: scaled to 2,048; 500 images, 50 MB a request. Azure: 50 images.
-  openai: OPENAI,
-  'openai-chat': OPENAI,
-  // ai.google.dev/gemini-api/docs/image-understanding: scaled to 3,072; 20 MB inline a request. Vertex: 7 MB an image.
-  google: { maxSide: 3072, maxBytes: MAX_IMAGE_BYTES, maxImages: 100 },
+  // docs.cloud.google.com/vertex-ai, “Image understanding”: 7 MB an image inline; 900 to 3,000 images.
+  google: { ...OTHERS, maxImages: 100 },
 };
-
-/** For other providers: servers for local models, and VS Code, which scales to 2,048. */
-const OTHERS: ImageLimits = OPENAI;
 
 export function imageLimits(provider: string): ImageLimits {
   return (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined) ?? OTHERS;
 }
 
-/** The documents that a provider accepts: 100 pages with Anthropic, 1,000 with Google; 32 MB a request with Anthropic. */
+/** Anthropic accepts 100 pages, and more only with newer models; Google 1,000. */
 export const MAX_PDF_PAGES = 100;
 
 /** Every provider that accepts images accepts these types. */

@@ -25,7 +25,7 @@ import type { ModelConfig } from '../config/models.ts';
 import { fitImages } from '../request/fitImages.ts';
 import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
-import { ModelError, type RequestContext } from './failure.ts';
+import { ModelError, type RequestContext, stopped } from './failure.ts';
 import { fileOnServer, type StoredFile } from './madeFiles.ts';
 import { outputOptions, withFields } from './outputs.ts';
 import { hasOwnTool, ownTools } from './ownTools.ts';
@@ -106,7 +106,9 @@ async function prepareCall(
 ): Promise<LanguageModelV4CallOptions> {
   const takesOwnFile = ({ metadata }: OwnFilePart) => wire.takesOwnFile?.(config.model, metadata) === true;
   const moved = { ...given, messages: moveFiles(given.messages, takesOwnFile) };
-  const request = await fitImages(moved, config.provider, signal);
+  const request = await fitImages(moved, config.provider, signal).catch((error: unknown) => {
+    throw signal.aborted ? stopped() : error;
+  });
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
   const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });
