@@ -124,13 +124,17 @@ async function newChat({ page }: Ui): Promise<void> {
 
 const GHOST = 'Ask anything. Shift\\+Enter sends. @ tools, # files, / commands';
 
-/** The reply is whole, and the next question can be written. */
+/** The reply is whole, and the next question can be written: the caret is in the next turn, also on the page. */
 async function untilReplied({ page, evaluate }: Ui, words: string): Promise<string> {
   const text = await waitForText(evaluate, `${words}\n\n# %% user\n`);
   // The page is behind the text, and may still show the last hint.
   await page.locator('.view-line', { hasText: words }).waitFor();
   await page.waitForFunction(HAS_NOTE, GHOST);
   await focused(page).waitFor();
+  await until(async () => {
+    const lines = await evaluate((vscode) => vscode.window.activeTextEditor?.document.lineCount);
+    return page.locator('.statusbar-item', { hasText: `Ln ${lines}, Col 1` }).isVisible();
+  });
   return text;
 }
 

@@ -54,7 +54,7 @@ describe('the npm package', () => {
 
   it('has the command line, the assets server, the helpers with their types and guides, and nothing else', () => {
     const unexpected =
-      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
+      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/chunks\/photon\.wasm|dist\/content\/[\w./-]+\.d\.ts)$)/;
     assert.deepEqual(
       files.filter((path) => unexpected.test(path)),
       [],
