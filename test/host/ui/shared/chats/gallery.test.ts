@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import type { FrameLocator, Locator } from 'playwright-core';
@@ -389,18 +389,23 @@ ui.test('hostile names and files load and run nothing', async (session) => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="http://${host}/a.png"/><script>fetch("http://${host}/b")</script></svg>`;
   const html = `<script src="http://${host}/c.js"></script><img src="http://${host}/d.png">`;
   const files: Readonly<Record<string, string>> = {
-    [`${evil}.png`]: svg,
     'drawing.svg': svg,
     'picture.png': svg,
-    'page.html': html,
     'notes.md': `![x](http://${host}/e.png)\n${html}`,
-    'sound.mp3': svg,
     'film.mp4': html,
+    [`${evil}.png`]: svg,
+    'page.html': html,
+    'sound.mp3': svg,
     'list.m3u8.mp3': `#EXTM3U\nhttp://${host}/f.ts\n`,
     '"><script>fetch(1)</script>.txt': html.replaceAll('/', '&sol;'),
   };
-  for (const [file, text] of Object.entries(files))
-    writeFileSync(join(folder, file.replaceAll('/', '')), text);
+  const now = Math.floor(Date.now() / 1000);
+  for (const [at, [file, text]] of Object.entries(files).entries()) {
+    const path = join(folder, file.replaceAll('/', ''));
+    writeFileSync(path, text);
+    // The newest are shown without scrolling.
+    utimesSync(path, now - at, now - at);
+  }
   writeFileSync(workspace.path('hostile', 'hostile.chat.md'), `# %% user\n[a](cmdassets/drawing.svg)\n`);
   await openAt(session, 'hostile/hostile.chat.md', '[a]');
   await show(session);
