@@ -8,7 +8,7 @@ import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts'
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';
 
-/** On abort, the user is no longer asked. */
+/** An abort withdraws the question to the user. */
 export type MayRead = (path: string, signal?: AbortSignal) => Promise<boolean>;
 
 export interface Confinement {

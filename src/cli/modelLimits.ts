@@ -34,7 +34,7 @@ function fileStore(path: string, onFailure: (error: unknown) => void): LimitStor
   };
 }
 
-/** Usually there is no such file. One that cannot be read is the same as none. */
+/** Usually the file does not exist. A file that cannot be read is ignored. */
 function readIfPossible(path: string): string {
   try {
     return readFileSync(path, 'utf8');

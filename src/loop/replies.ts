@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
 import { HeldReasoning } from '../chat/reply/heldReasoning.ts';
@@ -38,7 +39,7 @@ import { ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
   readonly conversation: Conversation;
-  /** Called when the first words have arrived, before they are written. */
+  /** Called when the first words have arrived, before they are written. If it fails, the reply is still written. */
   readonly beforeReply?: (() => Promise<void>) | undefined;
   readonly onReply?: ((progress: ReplyProgress) => void) | undefined;
   readonly onUsage?: ((model: ChatModel, usage: Usage, request: ModelRequest) => void) | undefined;
@@ -123,7 +124,7 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
 }
 
 async function streamReply(
-  { conversation, beforeReply, onReply, onUsage }: ReplyDeps,
+  { conversation, beforeReply, onReply, onUsage, log }: ReplyDeps,
   reply: Reply,
   signal: AbortSignal,
 ): Promise<Ending> {
@@ -136,7 +137,7 @@ async function streamReply(
       onUsage?.(model, event.usage, request);
       return { kind: 'finished', reason: event.reason };
     }
-    if (reply.received === 0) await beforeReply?.();
+    if (reply.received === 0) await beforeReply?.().catch((error: unknown) => log.warn(messageOf(error)));
     await reply.add(event, signal);
     onReply?.(reply.progress(event));
   }

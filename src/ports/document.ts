@@ -71,7 +71,7 @@ export interface RunOutcome {
 export interface AttachmentSource {
   /**
    * Takes the decoded target of a link. Rejects with a message for the chat if the file does not exist, or is outside
-   * of the folders and the user did not allow it. On abort, the user is no longer asked.
+   * of the folders and the user did not allow it. An abort withdraws the question to the user.
    */
   find(target: string, signal?: AbortSignal): Promise<AttachedFile>;
 }

@@ -120,7 +120,7 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
     resourceDomains: read('resourceDomains'),
     baseUriDomains: read('baseUriDomains'),
   };
-  // A frame would have its own WebRTC, and its own page that nobody has looked at.
+  // A frame would have a WebRTC of its own, and a page that was not checked.
   if (field(declared, 'frameDomains') !== undefined)
     notices.push('It declares frames, which apps cannot have.');
   return { csp, notices };

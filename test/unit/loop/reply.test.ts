@@ -43,6 +43,17 @@ describe('a reply', () => {
     assert.deepEqual([outcome, after, usages.length], [OK, `${HI}${TURN('Hello.')}${NEXT}`, 1]);
   });
 
+  it('is written once its document is ready, and also if that failed', async () => {
+    const before: string[] = [];
+    const { outcome, after } = await play(HI, [says('Hel', 'lo.')], {
+      beforeReply: async () => {
+        before.push('asked');
+        throw new Error('The chat cannot be renamed.');
+      },
+    });
+    assert.deepEqual([before, outcome, after], [['asked'], OK, `${HI}${TURN('Hello.')}${NEXT}`]);
+  });
+
   it('has its reasoning in a separate block before its text', async () => {
     const { after } = await play(HI, [() => [{ kind: 'reasoning', text: 'Hm.' }, text('Yes.'), finish()]]);
     assert.match(

@@ -199,7 +199,7 @@ export const result = (words: string): ToolResult => ({
 export interface SceneOptions
   extends Pick<
     ListenerDeps,
-    'mayContinue' | 'onReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat' | 'retryTimer'
+    'mayContinue' | 'onReply' | 'beforeReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat' | 'retryTimer'
   > {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer | Promise<ConsentAnswer>;
   /** Whether all calls of a turn are asked about at once. */
