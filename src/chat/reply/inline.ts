@@ -185,6 +185,11 @@ export class InlineReader {
   }
 }
 
+/** An image in the folder of assets, which is left as it is. */
+export function isOwnImage(text: string): boolean {
+  return OWN_IMAGE.test(text);
+}
+
 /** The line below a table header. */
 export function isTableRule(line: string): boolean {
   return /^[ \t>]*[|:-][|:\- \t]*$/.test(line) && line.includes('|') && line.includes('-');

@@ -2,7 +2,7 @@ import { MAX_ASSET_LINK_CHARS, readAssetLink } from '../format/assetLink.ts';
 import { spellOut } from '../format/escape.ts';
 import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
-import { InlineReader, isTableRule } from './inline.ts';
+import { InlineReader, isOwnImage, isTableRule } from './inline.ts';
 
 /** Where a line start gets one more backslash, and how many it has. */
 interface LineStart {
@@ -263,6 +263,8 @@ function readLikeFile(line: string, isWhole: boolean): LineStart | undefined | '
   const isLike = link.length < start.length ? start.startsWith(link) : link.startsWith(start);
   if (!isLike || link.length > MAX_ASSET_LINK_CHARS) return undefined;
   if (!isWhole) return 'unknown';
+  // Any other image gets a backslash of its own. A second one would escape that, and the image would be loaded.
+  if (link.startsWith('!') && !isOwnImage(link)) return undefined;
   return readAssetLink(link.trimEnd(), 'model') ? { at: 0, slashes } : undefined;
 }
 

@@ -47,6 +47,10 @@ describe('a reply in the document', () => {
       '![x](https://e.example/a.png)',
       '\\![x](https://e.example/a.png)',
     ],
+    'a file like those of models, but elsewhere, is not loaded': [
+      '![Model generated image 1](x/model-1.png)',
+      '\\![Model generated image 1](x/model-1.png)',
+    ],
     'a path outside the assets is not loaded': ['![x](cmdassets/../a.png)', '\\![x](cmdassets/../a.png)'],
     'backslashes that are there are doubled': ['\\\\<img src=x>', '\\\\\\\\\\<img src=x>'],
     'HTML is text': ['<img src=x> </p> <!-- x --> <?x', '\\<img src=x> \\</p> \\<!-- x --> \\<?x'],
