@@ -1,4 +1,5 @@
 import { CLIENT_INFO_META_KEY, type McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import { stopwatch } from '../base/async.ts';
 import { field } from '../base/json.ts';
 import { visibleLine } from '../base/lines.ts';
 import type { AuditEntry, AuditedFile } from '../ports/tools.ts';
@@ -29,10 +30,10 @@ export async function recorded<T>(
   filesOf: (result: T) => readonly AuditedFile[] | undefined,
 ): Promise<T> {
   if (!audit) return work();
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   const named = typeof asked === 'string' ? [{ name: asked, bytes: 0 }] : undefined;
   const record = (outcome: AuditEntry['outcome'], files: AuditEntry['files']) =>
-    audit.record({ ...entry, server: SERVER_NAME, files, outcome, ms: Date.now() - startedAtMs });
+    audit.record({ ...entry, server: SERVER_NAME, files, outcome, ms: elapsedMs() });
   try {
     const result = await work();
     const isFailure = field(result, 'isError') === true;

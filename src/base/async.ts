@@ -30,20 +30,26 @@ export interface Timer {
   stop(): void;
 }
 
+/** The whole milliseconds since it was started, however the clock of the machine is set. */
+export function stopwatch(): () => number {
+  const startedAtMs = performance.now();
+  return () => Math.round(performance.now() - startedAtMs);
+}
+
 /** After a pause, the timer restarts with the full time, or with the remaining time if `keepsTime`. */
 export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
   const controller = new AbortController();
   let state: 'running' | 'paused' | 'stopped' = 'running';
   let leftMs = ms;
-  let startedAtMs = Date.now();
+  let startedAtMs = performance.now();
   const start = () => setTimeout(() => controller.abort(), leftMs);
   let timer = start();
   const enter = (next: typeof state) => {
     if (state === 'stopped' || (state === 'paused' && next === 'paused')) return;
-    if (keepsTime && state === 'running') leftMs = Math.max(0, leftMs - (Date.now() - startedAtMs));
+    if (keepsTime && state === 'running') leftMs = Math.max(0, leftMs - (performance.now() - startedAtMs));
     state = next;
     clearTimeout(timer);
-    startedAtMs = Date.now();
+    startedAtMs = performance.now();
     if (state === 'running') timer = start();
   };
   return {

@@ -1,4 +1,4 @@
-import { untilAborted } from '../base/async.ts';
+import { stopwatch, untilAborted } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import {
   assignCallId,
@@ -188,7 +188,7 @@ export async function nameServers({ document, givenTools, signal }: ToolRun): Pr
 
 /** Sends a call and writes its result below it. */
 async function callTool(run: ToolRun, call: ToolCall, permission: CallPermission): Promise<RunOutcome> {
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   const answer = await sendCall(run, call, permission);
   if (!answer) {
     await run.document.edit((text) => removeSentMark(text, call), { joinUndo: true });
@@ -200,7 +200,7 @@ async function callTool(run: ToolRun, call: ToolCall, permission: CallPermission
   recordCall(run, call, {
     consent: permission.consent,
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
-    ms: Date.now() - startedAtMs,
+    ms: elapsedMs(),
     ...sizesOf(result),
     ...(isSent && filesGiven(permission)),
   });

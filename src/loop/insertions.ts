@@ -1,3 +1,4 @@
+import { stopwatch } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
@@ -83,7 +84,7 @@ async function insert(
   signal: AbortSignal,
   read: () => Promise<Insertion>,
 ): Promise<RunOutcome> {
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   const name = `The ${source.kind} ${source.name} of ${source.server}`;
   const outcome = await readAndWrite(name, deps, signal, read);
   deps.audit?.record({
@@ -91,7 +92,7 @@ async function insert(
     chat: deps.chat,
     consent: deps.insertedBy ?? 'asked',
     outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
-    ms: Date.now() - startedAtMs,
+    ms: elapsedMs(),
     assets: outcome.assets.length,
   });
   return outcome;

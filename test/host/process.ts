@@ -82,11 +82,11 @@ export async function waitFor<T>(
   timeoutMs: number,
   ask: () => Promise<T | undefined>,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs / 1000} s for ${what}.`);
+    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs / 1000} s for ${what}.`);
     await delay(20);
   }
 }

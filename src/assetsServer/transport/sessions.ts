@@ -47,7 +47,7 @@ export class HttpSessions implements Disposable {
     if (id === null) return failure(400, 'Initialize first, and send the Mcp-Session-Id of the response.');
     const session = this.#sessions.get(id);
     if (session === undefined) return failure(404, 'This session has ended. Initialize again.');
-    session.usedAt = Date.now();
+    session.usedAt = performance.now();
     this.#wait(id, session);
     const response = await session.transport.handleRequest(request, { parsedBody });
     if (request.method === 'GET' && response.ok) this.#streams(id, session, request.signal);
@@ -63,7 +63,7 @@ export class HttpSessions implements Disposable {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        const session: Session = { transport, server: () => server, open: 0, usedAt: Date.now() };
+        const session: Session = { transport, server: () => server, open: 0, usedAt: performance.now() };
         this.#sessions.set(id, session);
         this.#wait(id, session);
       },

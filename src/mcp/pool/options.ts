@@ -23,7 +23,10 @@ export interface PoolOptions {
   readonly authorize?: Authorize | undefined;
   /** Resolves inputs, which may ask the user. */
   readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
+  /** For waiting times: a clock that is never set. */
   readonly now?: (() => number) | undefined;
+  /** For what is remembered across restarts. */
+  readonly date?: (() => number) | undefined;
   /** The server is closed after this much of one message was dropped. */
   readonly maxDroppedBytes?: number | undefined;
   /** What messages tell the user to do. By default as in the editor. */

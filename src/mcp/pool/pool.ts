@@ -214,7 +214,7 @@ export class ServerPool {
 
   async #open(slot: OpeningSlot, config: ServerConfig): Promise<Connection> {
     const { name, fingerprint } = slot;
-    const [nowMs, timeoutMs] = [this.#now(), this.timeoutMs()];
+    const [nowMs, timeoutMs] = [(this.#options.date ?? Date.now)(), this.timeoutMs()];
     // The SDK is large, so it is loaded only now. The slot is in place when inputs are requested.
     const [{ openServer }, { Connection }] = await Promise.all([
       import('./open.ts'),
@@ -332,7 +332,7 @@ export class ServerPool {
   }
 
   #now(): number {
-    return (this.#options.now ?? Date.now)();
+    return this.#options.now?.() ?? performance.now();
   }
 
   /** Closes a server. Resolves when its process is gone. */

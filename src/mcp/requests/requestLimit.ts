@@ -15,7 +15,7 @@ export class PendingRequestLimit {
   readonly #refused = new Map<string, readonly number[]>();
   readonly #now: () => number;
 
-  constructor({ now = Date.now }: RequestLimitOptions = {}) {
+  constructor({ now = () => performance.now() }: RequestLimitOptions = {}) {
     this.#now = now;
   }
 

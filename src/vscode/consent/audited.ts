@@ -1,3 +1,4 @@
+import { stopwatch } from '../../base/async.ts';
 import type { Disposable } from '../../ports/document.ts';
 import type { ElicitationAnswer, ServerHost } from '../../ports/servers.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
@@ -28,10 +29,10 @@ export async function audited<T>(
   work: (note: Note) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   let noted: Partial<AuditEntry> = {};
   const record = (outcome: AuditEntry['outcome']) =>
-    audit.record({ ...entry, ...noted, outcome, ms: Date.now() - startedAtMs });
+    audit.record({ ...entry, ...noted, outcome, ms: elapsedMs() });
   try {
     const result = await work((more) => {
       noted = { ...noted, ...more };

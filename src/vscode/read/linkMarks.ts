@@ -64,7 +64,7 @@ export function showLinkMarks(conversations: Conversations, models: EditorModels
 function rememberFiles(conversations: Conversations) {
   const files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
   return (chat: vscode.Uri, target: string): Promise<AttachedFile> => {
-    const now = Date.now();
+    const now = performance.now();
     for (const [key, { at }] of files) if (now - at > MAX_AGE_MS) files.delete(key);
     const key = `${chat.toString()}\n${target}`;
     const file = files.get(key)?.file ?? conversations.attachments(chat).find(target);

@@ -37,12 +37,12 @@ const IN_FLIGHT_MS = 1_000;
  */
 export class MarkerLines {
   readonly #now: () => number;
-  #setAt = 0;
+  #setAt = Number.NEGATIVE_INFINITY;
   #lines: readonly number[] = [];
   #names = '';
   #isTouched = true;
 
-  constructor(now = Date.now) {
+  constructor(now = () => performance.now()) {
     this.#now = now;
   }
 

@@ -117,7 +117,7 @@ function closeNew({ document, selections }: vscode.TextEditor, seen: SeenFolds, 
   );
   const hasCursor = ({ first, last }: Lines) =>
     selections.some(({ start, end }) => start.line <= last && end.line > first);
-  const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
+  const selectionLines = seen.takeNew(long, performance.now(), hasCursor).map(({ first }) => first);
   if (selectionLines.length === 0) return;
   void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
 }

@@ -206,7 +206,7 @@ export class RunTally implements RunView {
   /** Characters of the current reply. */
   #reply = 0;
 
-  constructor(nowMs: () => number = Date.now) {
+  constructor(nowMs = () => performance.now()) {
     this.#nowMs = nowMs;
     this.#startedAtMs = nowMs();
   }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred, untilAborted } from '../../base/async.ts';
+import { deferred, stopwatch, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { describeSeconds, plainMessage } from './plainMessage.ts';
 
@@ -112,12 +112,12 @@ export class Notice implements vscode.Disposable {
 
 /** Calls back after half a second, and then every second. */
 export function countSeconds(onTick: (seconds: number) => void): vscode.Disposable {
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   let timer: NodeJS.Timeout;
   const tick = () => {
-    const elapsedMs = Date.now() - startedAtMs;
-    timer = setTimeout(tick, 1000 - (elapsedMs % 1000));
-    onTick(Math.floor(elapsedMs / 1000));
+    const ms = elapsedMs();
+    timer = setTimeout(tick, 1000 - (ms % 1000));
+    onTick(Math.floor(ms / 1000));
   };
   timer = setTimeout(tick, NOTICE_DELAY_MS);
   return new vscode.Disposable(() => clearTimeout(timer));

@@ -26,7 +26,7 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...GREETING, 'tools/list']);
     await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
-    await list(t, config, { knownProtocols, now: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
+    await list(t, config, { knownProtocols, date: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
     assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'until it expires');
   });
 
