@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
+import { messageOf } from '../../base/errors.ts';
 import { ChatListener } from '../../listener.ts';
 import type { FileArguments, Log, RunOutcome } from '../../ports/document.ts';
 import type { Failure } from '../../ports/failures.ts';
@@ -47,8 +48,8 @@ interface Run {
   readonly tally: RunTally;
   /** The servers whose tools the model did not get, by name. */
   readonly servers: Map<string, Failure>;
-  /** Of the chat, and of its new address once it is renamed after its question. */
-  readonly locks: ChatLock[];
+  /** Of the address of the chat. Follows renames: the old address may soon be that of another chat. */
+  lock?: ChatLock | undefined;
   listener?: ChatListener;
   /** Can be set before there is a listener. */
   isStopped: boolean;
@@ -91,10 +92,9 @@ export class Runs implements vscode.Disposable {
     if (this.#find(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
     const run: Run = {
       // The new editor is active before the rename is reported.
-      document: new EditorDocument(document, () => this.#fireChange(run.document.uri)),
+      document: new EditorDocument(document, () => this.#moved(run)),
       tally: new RunTally(),
       servers: new Map(),
-      locks: [],
       isStopped: false,
     };
     this.failures.forget(document.uri);
@@ -125,12 +125,12 @@ export class Runs implements vscode.Disposable {
       const lock = await lockChat(uri);
       if ('holder' in lock)
         return failed(vscode.l10n.t('This chat is already running in another process: {0}.', lock.holder));
-      run.locks.push(lock);
+      await this.#replaceLock(run, lock);
       const outcome = await this.#work(run, work);
       this.failures.remember(run.document.current, outcome, { servers: [...run.servers.values()], again });
       return outcome;
     } finally {
-      for (const lock of run.locks) await lock.release();
+      await releaseLock(run);
       this.#running.delete(run);
       if (this.#running.size === 0) {
         clearInterval(this.#clock);
@@ -218,9 +218,28 @@ export class Runs implements vscode.Disposable {
     });
   }
 
-  async #name({ document: { current }, locks }: Run, version: number): Promise<void> {
+  async #name(run: Run, version: number): Promise<void> {
+    const { current } = run.document;
     const lock = await this.#deps.nameChat(current, () => !current.isClosed && current.version === version);
-    if (lock) locks.push(lock);
+    if (lock) await this.#replaceLock(run, lock);
+  }
+
+  #moved(run: Run): void {
+    this.#fireChange(run.document.uri);
+    this.#moveLock(run).catch((error: unknown) => this.#deps.log.warn(messageOf(error)));
+  }
+
+  async #moveLock(run: Run): Promise<void> {
+    const lock = await lockChat(run.document.uri);
+    // Filechat locks the new address before it renames a chat itself.
+    if (!('holder' in lock)) await this.#replaceLock(run, lock);
+  }
+
+  async #replaceLock(run: Run, lock: ChatLock): Promise<void> {
+    if (!this.#running.has(run)) return lock.release();
+    const old = run.lock;
+    run.lock = lock;
+    await old?.release();
   }
 
   #find(uri: vscode.Uri): Run | undefined {
@@ -237,6 +256,14 @@ export class Runs implements vscode.Disposable {
   #fireChange(uri: vscode.Uri): void {
     this.#showState();
     this.#changed.fire(uri);
+  }
+}
+
+/** The chat may be renamed meanwhile, and get another lock. */
+async function releaseLock(run: Run): Promise<void> {
+  for (let { lock } = run; lock; lock = run.lock) {
+    run.lock = undefined;
+    await lock.release();
   }
 }
 

@@ -31,6 +31,22 @@ async function isNow(document: vscode.TextDocument, text: string): Promise<void>
   });
 }
 
+async function isInFront(words: string): Promise<void> {
+  const isSo = () => vscode.window.activeTextEditor?.document.getText().includes(words);
+  if (isSo()) return;
+  await new Promise<void>((resolve) => {
+    const look = () => {
+      if (!isSo()) return;
+      subscription.dispose();
+      resolve();
+    };
+    const subscription = vscode.Disposable.from(
+      vscode.workspace.onDidChangeTextDocument(look),
+      vscode.window.onDidChangeActiveTextEditor(look),
+    );
+  });
+}
+
 suite('faults while a reply streams, in the editor', () => {
   const model = new LiveModel();
   /** The copies that were there before. */
@@ -205,6 +221,28 @@ suite('faults while a reply streams, in the editor', () => {
     sendAll(asked, words(' three.'), end());
     assert.equal((await running).ok, true);
     assert.equal(document.getText(), WHOLE);
+  });
+
+  test('fault 51: a new chat can be run while an earlier one, which had its name, is running', async () => {
+    model.answer = (asked) => void send(asked, words('One two'));
+    const runNew = async (question: string) => {
+      await vscode.commands.executeCommand('filechat.newChat', { content: question });
+      const document = vscode.window.activeTextEditor?.document;
+      assert.ok(document);
+      return { name: basename(document.uri.path), running: run(document.uri) };
+    };
+    const first = await runNew('Count.');
+    await isInFront('One two');
+    const named = vscode.window.activeTextEditor?.document.uri;
+    assert.equal(basename(named?.path ?? ''), 'count.chat.md');
+    model.answer = (asked) => sendAll(asked, words('Hello.'), end());
+    const second = await runNew('Greet.');
+    assert.equal(second.name, first.name);
+    assert.equal((await second.running).ok, true);
+    // Its own address is locked.
+    assert.ok('holder' in (await acquireLock(named?.fsPath ?? '')));
+    await vscode.commands.executeCommand('filechat.stop', { uri: named });
+    await first.running;
   });
 
   test('fault 52: opening a cloned chat with a pending call runs nothing', async () => {
