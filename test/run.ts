@@ -13,9 +13,10 @@ import { installBrowser } from './host/workbench/browser.ts';
 import { serveLanes } from './host/workbench/lanes.ts';
 import { installWorkbench } from './host/workbench/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
+import { watchClock } from './kit/clock.ts';
 import { divide, layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
-import { runNodeTests, runShares, type TestOutcome } from './runner/nodeTests.ts';
+import { runNodeTests, runShare, runShares, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
@@ -45,12 +46,24 @@ const layers = {
     const files = layerFiles('ui', words);
     const [shared, others] = separate(files, (file) => file.split(sep).includes('shared'));
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes);
+    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes, runOnSteadyClock);
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 
 /** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
 const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host'], ['ui']];
+
+/** A clock that was set back makes tests fail for no fault of the product (test/kit/clock.ts). */
+async function runOnSteadyClock(share: readonly string[]): Promise<TestOutcome[]> {
+  using clock = watchClock();
+  const outcomes = await runShare(share);
+  const seconds = Math.round(clock.setBackMs / 1000);
+  if (seconds === 0 || outcomes.every(({ ok }) => ok)) return outcomes;
+  for (const { name } of outcomes.filter(({ ok }) => !ok)) console.log(`✖ ${name}`);
+  console.log(`The clock of this machine was set back by ${seconds} s, so these tests run again.`);
+  await clock.caughtUp();
+  return runShare(share);
+}
 
 function separate(files: readonly string[], isWanted: (file: string) => boolean): [string[], string[]] {
   return [files.filter(isWanted), files.filter((file) => !isWanted(file))];

@@ -11,15 +11,23 @@ export interface TestOutcome {
 }
 
 /** Runs every share of files in a process of its own, some of them at a time. */
-export async function runShares(shares: readonly (readonly string[])[], atOnce = 2): Promise<TestOutcome[]> {
+export async function runShares(
+  shares: readonly (readonly string[])[],
+  atOnce = 2,
+  run = runShare,
+): Promise<TestOutcome[]> {
   const waiting = [...shares];
   const outcomes: TestOutcome[] = [];
   const work = async () => {
-    for (let share = waiting.shift(); share; share = waiting.shift())
-      outcomes.push(...(await runNodeTests(['test/runner/together.ts'], 1, share)));
+    for (let share = waiting.shift(); share; share = waiting.shift()) outcomes.push(...(await run(share)));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return outcomes;
+}
+
+/** Runs files in one process. */
+export function runShare(share: readonly string[]): Promise<TestOutcome[]> {
+  return runNodeTests(['test/runner/together.ts'], 1, share);
 }
 
 /** Every file gets a process of its own, and the same arguments. */

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { watchClock } from '../../kit/clock.ts';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
 import { processEnd, waitFor } from '../process.ts';
 import { say } from '../progress.ts';
@@ -15,6 +16,7 @@ import { checkout, createWorkspace, type Workspace } from '../workspace.ts';
 import { tidyUp } from './tidyUp.ts';
 
 const testTimeoutMs = 90_000;
+const clock = watchClock();
 
 export interface UiOptions {
   /** A file of the workspace to open at start, by its relative path. */
@@ -58,6 +60,7 @@ export function uiSession(options: UiOptions = {}): {
   return {
     test(name, body, timeoutMs = testTimeoutMs) {
       void test(name, { timeout: timeoutMs }, async () => {
+        await clock.caughtUp();
         const session = await enterWindow(user, options);
         await withScreenshotOnFailure(session.page, name, body(session));
       });
