@@ -41,28 +41,30 @@ const layers = {
     );
     return runShares([...divide(others, integrationProcesses), ...divide(alone)], integrationAtOnce);
   },
-  host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
+  host: (words: readonly string[]) =>
+    onSteadyClock(() => runHostSuite(join(root, 'dist/filechat.vsix'), words)),
   ui: async (words: readonly string[]) => {
     const files = layerFiles('ui', words);
     const [shared, others] = separate(files, (file) => file.split(sep).includes('shared'));
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes, runOnSteadyClock);
+    const run = (share: readonly string[]) => onSteadyClock(() => runShare(share));
+    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes, run);
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 
 /** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
 const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host'], ['ui']];
 
-/** A clock that was set back makes tests fail for no fault of the product (test/kit/clock.ts). */
-async function runOnSteadyClock(share: readonly string[]): Promise<TestOutcome[]> {
+/** A clock that was set back makes tests in VS Code fail for no fault of the product (test/kit/clock.ts). */
+async function onSteadyClock(run: () => Promise<TestOutcome[]>): Promise<TestOutcome[]> {
   using clock = watchClock();
-  const outcomes = await runShare(share);
+  const outcomes = await run();
   const seconds = Math.round(clock.setBackMs / 1000);
   if (seconds === 0 || outcomes.every(({ ok }) => ok)) return outcomes;
   for (const { name } of outcomes.filter(({ ok }) => !ok)) console.log(`✖ ${name}`);
   console.log(`The clock of this machine was set back by ${seconds} s, so these tests run again.`);
   await clock.caughtUp();
-  return runShare(share);
+  return run();
 }
 
 function separate(files: readonly string[], isWanted: (file: string) => boolean): [string[], string[]] {
