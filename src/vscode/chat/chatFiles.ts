@@ -27,11 +27,23 @@ function nameOf({ path }: Pick<vscode.Uri, 'path'>): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The chat in the active editor, or else in any visible one. */
+/** The chat in the active editor or preview, or else in any visible editor. */
 export function activeChat(): vscode.TextDocument | undefined {
   const active = vscode.window.activeTextEditor?.document;
   if (active && isChat(active.uri)) return active;
-  return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
+  const visible = vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri));
+  return previewedChat() ?? visible?.document;
+}
+
+/** The tab of a preview has only the name of its file. */
+function previewedChat(): vscode.TextDocument | undefined {
+  const { input, label = '' } = vscode.window.tabGroups.activeTabGroup.activeTab ?? {};
+  if (!(input instanceof vscode.TabInputWebview) || !input.viewType.endsWith('markdown.preview'))
+    return undefined;
+  const named = vscode.workspace.textDocuments.filter(
+    ({ uri }) => isChat(uri) && label.endsWith(` ${nameOf(uri)}`),
+  );
+  return named.length === 1 ? named[0] : undefined;
 }
 
 export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {

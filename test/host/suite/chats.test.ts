@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
-import { inWorkspace } from './kit/workspace.ts';
+import { until } from '../../kit/until.ts';
+import { inWorkspace, openChat } from './kit/workspace.ts';
 
 async function textInFront(): Promise<string> {
   const text = vscode.window.activeTextEditor?.document.getText() ?? '';
@@ -54,3 +55,25 @@ suite('new chats', () => {
     );
   });
 });
+
+suite('a chat in a preview', () => {
+  test('is the one whose assets are shown, although another chat is visible', async () => {
+    await openChat('beside.chat.md', '# %% user\n');
+    const document = await openChat('previewed.chat.md', '# %% user\n');
+    await vscode.commands.executeCommand('markdown.showLockedPreviewToSide');
+    await until(() => vscode.window.tabGroups.all.length === 2);
+    await vscode.window.showTextDocument(inWorkspace('beside.chat.md'), {
+      viewColumn: vscode.ViewColumn.One,
+    });
+    await vscode.commands.executeCommand('workbench.action.focusSecondEditorGroup');
+    await until(() => tabInFront()?.input instanceof vscode.TabInputWebview);
+    await vscode.commands.executeCommand('filechat.showAssets');
+    await until(() => tabInFront()?.label === 'Assets of previewed');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    assert.equal(document.getText(), '# %% user\n');
+  });
+});
+
+function tabInFront(): vscode.Tab | undefined {
+  return vscode.window.tabGroups.activeTabGroup.activeTab;
+}
