@@ -1,7 +1,7 @@
 /**
  * Calls the tools of real servers from npm (`npm run servers -- WORD…`): installs each at a fixed version, starts it
  * behind a proxy that records the raw answers, and compares them with what the client writes into a chat. With
- * `--write`, the table goes to docs/tested-servers.md; with `--tools`, the tools are only listed; with `--verbose`, error
+ * `--write`, the last section of docs/servers.md is replaced; with `--tools`, the tools are only listed; with `--verbose`, error
  * results are printed.
  */
 import { execFile } from 'node:child_process';
@@ -20,7 +20,7 @@ import { compareResult, type Difference } from './compare.ts';
 import { createPlace, type Place } from './place.ts';
 import { readRecordedResults } from './recorded.ts';
 import { SERVERS } from './servers.ts';
-import { type Row, renderPage, renderTable } from './table.ts';
+import { HEADING, type Row, renderSection, renderTable } from './table.ts';
 import type { TestedServer } from './testedServer.ts';
 
 const INSTALL_MS = 5 * 60_000;
@@ -44,12 +44,18 @@ try {
     for (const each of row.differences) console.error(`  ${each}`);
   }
   console.log(renderTable(rows));
-  // Words choose some of the servers, and the page has all of them.
+  // Words choose some of the servers, and the section has all of them.
   if (process.argv.includes('--write') && words.length === 0)
-    writeFileSync(join(import.meta.dirname, '../../docs/tested-servers.md'), renderPage(rows));
+    writeSection(join(import.meta.dirname, '../../docs/servers.md'), renderSection(rows));
   process.exitCode = rows.some(({ differences }) => differences.length > 0) ? 1 : 0;
 } finally {
   for (const work of after) await work();
+}
+
+/** The section is the last one of the page. */
+function writeSection(page: string, section: string): void {
+  const [before = ''] = readFileSync(page, 'utf8').split(`${HEADING}\n`);
+  writeFileSync(page, before + section);
 }
 
 async function testServer(server: TestedServer, place: Place): Promise<Row> {

@@ -25,13 +25,15 @@ export function renderTable(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-export function renderPage(rows: readonly Row[]): string {
-  return `# Tested servers
+export const HEADING = '## Tested servers';
+
+export function renderSection(rows: readonly Row[]): string {
+  return `${HEADING}
 
 \`npm run servers\` installs these servers from npm at fixed versions, starts them behind a proxy that records the raw answers, calls their tools, and compares each answer with the turn and the files that Filechat writes: every block in its place, every text and every byte the same. Only the colors of a terminal are left out, line ends become \`\\n\`, JSON is laid out, and a text that is a data URL becomes a file. Some calls are wrong on purpose, because their error results are compared too. Tools that need the internet are not called.
 
 ${renderTable(rows)}
 
-\`npm run servers -- WORD\` tests some of the servers, and \`npm run servers -- --write\` updates this page. The servers and the arguments of their tools are in \`test/servers/servers.ts\`.
+\`npm run servers -- WORD\` tests some of the servers, and \`npm run servers -- --write\` updates this section. The servers and the arguments of their tools are in \`test/servers/servers.ts\`.
 `;
 }
