@@ -24,11 +24,11 @@ import type {
 import type { ToolCall, ToolCallOptions } from './ports/tools.ts';
 import {
   DEFAULT_LIMITS,
-  padNumbers,
   prepareResult,
   processResult,
   type ResultOptions,
   type ResultPorts,
+  saveTogether,
 } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
 import type { ResultLimits } from './result/saveResult.ts';
@@ -165,14 +165,9 @@ export class McpClient extends ReadingPool implements ServerHost {
           prepareResult({ content: [field(message, 'content')].flat() }, portsFor(options), options),
         ),
       );
-      const padded = await padNumbers(assets, prepared);
-      const read: PromptResult['messages'][number][] = [];
-      // Sequential, so that assets are numbered in the order of the messages.
-      for (const [at, { save }] of prepared.entries()) {
-        const { parts } = await save(padded);
-        read.push({ role: field(messages[at], 'role') === 'assistant' ? 'assistant' : 'user', parts });
-      }
-      return { messages: read };
+      const saved = await saveTogether(assets, prepared);
+      const roleOf = (message: unknown) => (field(message, 'role') === 'assistant' ? 'assistant' : 'user');
+      return { messages: saved.map(({ parts }, at) => ({ role: roleOf(messages[at]), parts })) };
     });
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { constants, lstat as lstatCallback } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
+import { constants, lstat as lstatCallback, statSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapConcurrently } from '../base/async.ts';
 import { readAssetName } from '../base/names.ts';
@@ -16,9 +16,10 @@ const MAX_FINGERPRINTS = 1_000;
 /** Ten thousand concurrent requests would block all other file operations. */
 const MAX_CONCURRENT = 256;
 
-interface Entry {
-  readonly name: string;
-  fingerprint?: string;
+/** The files of one size. */
+interface Alike {
+  unread: string[];
+  readonly byFingerprint: Map<string, string[]>;
 }
 
 interface Group {
@@ -26,7 +27,7 @@ interface Group {
   unmeasured: string[];
   /** Resolves when `bySize` has the files that were measured before. */
   measured: Promise<unknown>;
-  readonly bySize: Map<number, Entry[]>;
+  readonly bySize: Map<number, Alike>;
 }
 
 /**
@@ -51,34 +52,39 @@ export class FolderIndex {
     // An empty file may be a name that another writer has reserved.
     if (!group || size === 0) return undefined;
     await this.#measure(group);
-    const entries = group.bySize.get(size);
-    if (!entries || entries.length === 0) return undefined;
-    const fingerprint = await fingerprintOf(asset.bytes);
-    const unread = entries.filter((entry) => entry.fingerprint === undefined).sort(byName);
-    await mapConcurrently(MAX_CONCURRENT, unread.slice(-MAX_FINGERPRINTS), async (entry) => {
-      // A file that cannot be read never matches.
-      entry.fingerprint = await fileFingerprint(join(this.#folder, entry.name), size).catch(() => '');
-    });
-    const candidates = entries.filter((entry) => entry.fingerprint === fingerprint);
-    for (const { name } of candidates.sort(byName)) {
+    const alike = group.bySize.get(size);
+    if (!alike) return undefined;
+    await this.#readFingerprints(alike, size);
+    const candidates = alike.byFingerprint.get(await fingerprintOf(asset.bytes)) ?? [];
+    for (const name of candidates.toSorted()) {
       if (await fileHolds(join(this.#folder, name), asset.bytes).catch(() => false)) return name;
     }
     return undefined;
   }
 
+  /** Of the newest files: names of one kind sort by time. */
+  async #readFingerprints(alike: Alike, size: number): Promise<void> {
+    const unread = alike.unread.sort().splice(-MAX_FINGERPRINTS);
+    await mapConcurrently(MAX_CONCURRENT, unread, async (name) => {
+      // A file that cannot be read never matches.
+      const fingerprint = await fileFingerprint(join(this.#folder, name), size).catch(() => '');
+      addTo(alike.byFingerprint, fingerprint, name);
+    });
+  }
+
   async add(name: string, asset: NewAsset): Promise<void> {
     this.#known.add(name);
-    const { bySize } = this.#group(groupKey(asset));
     const { bytes } = asset;
+    const alike = alikeOf(this.#group(groupKey(asset)), sizeOf(bytes));
     // Spilled bytes have moved, and are read if a file of the same size follows.
-    const known = bytes instanceof Uint8Array ? { fingerprint: await fingerprintOf(bytes) } : {};
-    addTo(bySize, sizeOf(bytes), { name, ...known });
-    this.#changedAtMs = await changeTime(this.#folder);
+    if (bytes instanceof Uint8Array) addTo(alike.byFingerprint, await fingerprintOf(bytes), name);
+    else alike.unread.push(name);
+    this.#changedAtMs = changeTime(this.#folder);
   }
 
   /** Reads names only, which is cheap; sizes are read when they are needed. */
   async #refresh(): Promise<void> {
-    const changedAtMs = await changeTime(this.#folder);
+    const changedAtMs = changeTime(this.#folder);
     if (changedAtMs === this.#changedAtMs) return;
     const names = (await readdir(this.#folder)).filter((name) => !this.#known.has(name));
     for (const name of names) {
@@ -96,7 +102,7 @@ export class FolderIndex {
     group.unmeasured = [];
     const measured = mapConcurrently(MAX_CONCURRENT, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
-      if (size !== undefined) addTo(group.bySize, size, { name });
+      if (size !== undefined) alikeOf(group, size).unread.push(name);
     });
     // Another save may be measuring the rest of the group.
     group.measured = Promise.all([group.measured, measured]);
@@ -107,7 +113,7 @@ export class FolderIndex {
     const group = this.#groups.get(key) ?? {
       unmeasured: [],
       measured: Promise.resolve(),
-      bySize: new Map<number, Entry[]>(),
+      bySize: new Map<number, Alike>(),
     };
     this.#groups.set(key, group);
     return group;
@@ -122,19 +128,21 @@ function groupKey({
   return `${maker}.${kind}.${extension}`;
 }
 
-function addTo(bySize: Map<number, Entry[]>, size: number, entry: Entry): void {
-  const entries = bySize.get(size);
-  if (entries) entries.push(entry);
-  else bySize.set(size, [entry]);
+function alikeOf({ bySize }: Group, size: number): Alike {
+  const alike = bySize.get(size) ?? { unread: [], byFingerprint: new Map<string, string[]>() };
+  bySize.set(size, alike);
+  return alike;
 }
 
-/** Names of one kind sort by time, oldest first. */
-function byName(a: Entry, b: Entry): number {
-  return a.name < b.name ? -1 : 1;
+function addTo(byFingerprint: Map<string, string[]>, fingerprint: string, name: string): void {
+  const names = byFingerprint.get(fingerprint);
+  if (names) names.push(name);
+  else byFingerprint.set(fingerprint, [name]);
 }
 
-async function changeTime(folder: string): Promise<number> {
-  return (await stat(folder)).mtimeMs;
+/** Synchronous, because a thread takes longer to ask. */
+function changeTime(folder: string): number {
+  return statSync(folder).mtimeMs;
 }
 
 /** Uses the callback API, which takes less than half the time of the promise API. */

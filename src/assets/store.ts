@@ -1,4 +1,5 @@
-import { lstat, mkdir, readFile, realpath, unlink } from 'node:fs/promises';
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { mkdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
 import { Queues } from '../base/async.ts';
@@ -16,7 +17,7 @@ import type {
 } from '../ports/results.ts';
 import { describeUnsaved } from '../result/unsaved.ts';
 import { FolderIndex } from './folderIndex.ts';
-import { createWholeFile, sweepLeftovers } from './writeFile.ts';
+import { createSmallFile, createWholeFile, sweepLeftovers, syncFolder } from './writeFile.ts';
 
 const LETTERS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RESULT_ID_CHARS = 10;
@@ -55,6 +56,8 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
   protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
   /** The cause and what to do, as the end of a sentence. */
   protected abstract explain(error: unknown): string;
+  /** Makes the files of batches safe. */
+  protected async settle(): Promise<void> {}
 
   /** Saves a copy of another folder's asset under the same name. Resolves to false when the name is taken. */
   async adopt(name: string, bytes: Uint8Array): Promise<boolean> {
@@ -98,7 +101,7 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
     };
     // Long strings are not lost either if the folder of the chat cannot be written.
     const spillFolder = () => this.spillFolder().catch((error) => this.#recoveryFolder(error));
-    return { spillFolder, save };
+    return { spillFolder, save, settle: () => this.settle() };
   }
 
   async restore(name: string, link: (path: string) => Promise<void>): Promise<void> {
@@ -145,6 +148,8 @@ export interface FolderAssetsOptions extends NamingOptions {
 export class FolderAssets extends NumberedAssets {
   readonly #chatFolder: string;
   #opened: { readonly folder: string; readonly index: FolderIndex } | undefined;
+  /** Folders with new files that a power cut could remove. */
+  readonly #unsafe = new Set<string>();
 
   constructor(options: FolderAssetsOptions) {
     super(options);
@@ -163,9 +168,23 @@ export class FolderAssets extends NumberedAssets {
 
   protected async create(name: string, asset: NewAsset): Promise<boolean> {
     const { folder, index } = await this.#open();
-    if (!(await createWholeFile(join(folder, name), asset.bytes))) return false;
+    if (!(await this.#write(folder, name, asset))) return false;
     await index.add(name, asset).catch(() => undefined);
     return true;
+  }
+
+  async #write(folder: string, name: string, { bytes, inBatch = false }: NewAsset): Promise<boolean> {
+    const path = join(folder, name);
+    const isSmall = bytes instanceof Uint8Array && bytes.length <= MAX_SMALL_BYTES;
+    if (!inBatch || !isSmall) return createWholeFile(path, bytes);
+    this.#unsafe.add(folder);
+    return createSmallFile(path, bytes);
+  }
+
+  protected override async settle(): Promise<void> {
+    const folders = [...this.#unsafe];
+    this.#unsafe.clear();
+    for (const folder of folders) await syncFolder(folder);
   }
 
   protected explain(error: unknown): string {
@@ -175,7 +194,7 @@ export class FolderAssets extends NumberedAssets {
 
   /** Checked before every use, because the folder may have been replaced by a link. */
   async #open(): Promise<{ readonly folder: string; readonly index: FolderIndex }> {
-    const folder = await makeAssetFolder(this.#chatFolder);
+    const folder = makeAssetFolder(this.#chatFolder);
     if (this.#opened?.folder !== folder) {
       this.#opened = { folder, index: new FolderIndex(folder) };
       await sweepLeftovers(folder).catch(() => undefined);
@@ -184,14 +203,24 @@ export class FolderAssets extends NumberedAssets {
   }
 }
 
+/** In memory, and written faster than a thread could be asked to do it. */
+const MAX_SMALL_BYTES = 64 * 1024;
+
 /** Creates `cmdassets/` if needed. It must be a real folder: a link could send the files anywhere. */
-async function makeAssetFolder(chatFolder: string): Promise<string> {
-  const folder = join(await realpath(chatFolder), ASSET_FOLDER);
-  await mkdir(folder).catch((error: unknown) => {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  });
-  const found = await lstat(folder);
+function makeAssetFolder(chatFolder: string): string {
+  const folder = join(realpathSync.native(chatFolder), ASSET_FOLDER);
+  if (!lstatSync(folder, { throwIfNoEntry: false })) makeFolder(folder);
+  const found = lstatSync(folder);
   if (found.isSymbolicLink()) throw new Error('it is a symbolic link. Put a real folder in its place.');
   if (!found.isDirectory()) throw new Error('it is a file. Put a folder in its place.');
   return folder;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have been faster.
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
 }

@@ -192,6 +192,10 @@ const family = (extension: string, ...signs: Sign[]): Row => ({ extension, signs
 
 const ROWS: readonly Row[] = [
   // APNG has an additional chunk.
+  {
+    ...final('png', hex('89 50 4e 47')),
+    test: (head) => !Buffer.from(head.buffer, head.byteOffset, head.length).includes('acTL'),
+  },
   family('png', hex('89 50 4e 47')),
   { ...final('jpg', hex('ff d8 ff')), test: (head) => head[3] !== 0xf7 },
   final('gif', letters('GIF8')),

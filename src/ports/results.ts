@@ -96,8 +96,10 @@ export interface RecoverableAssets {
 export interface ResultAssets {
   /** A folder on the same disk for long strings that are decoded while they arrive. Created on first use. */
   spillFolder(): Promise<string>;
-  /** Resolves when the file is safe on disk. Rejects with a message for the chat. */
+  /** Resolves when the file is safe on disk, except in a batch. Rejects with a message for the chat. */
   save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }>;
+  /** Resolves when the files of a batch are safe on disk; links to them follow. Stores without batches have none. */
+  settle?(): Promise<void>;
 }
 
 export interface NewAsset {
@@ -108,6 +110,8 @@ export interface NewAsset {
   readonly bytes: AssetBytes;
   /** How many of its kind the result has, if that is known. Names are padded to its width. */
   readonly last?: number | undefined;
+  /** One of many, which are made safe together: see `settle`. */
+  readonly inBatch?: boolean | undefined;
 }
 
 /** Many bytes are in a temporary file, which the store may move. */

@@ -20,7 +20,11 @@ export async function reportingLargeFiles<T>(
     return saved;
   };
   try {
-    return await work({ spillFolder: () => assets.spillFolder(), save });
+    return await work({
+      spillFolder: () => assets.spillFolder(),
+      settle: async () => assets.settle?.(),
+      save,
+    });
   } finally {
     if (large.length > 0) report(large.join(', '));
   }

@@ -1,3 +1,5 @@
+import { TimeSlice } from '../base/async.ts';
+import { messageOf } from '../base/errors.ts';
 import { field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
@@ -45,7 +47,8 @@ export async function processResult(
   options: ResultOptions,
 ): Promise<ToolResult> {
   const prepared = await prepareResult(result, { files, normalize }, options);
-  return prepared.save(await padNumbers(assets, [prepared]));
+  const [saved] = await saveTogether(assets, [prepared]);
+  return saved ?? { isError: true, parts: [] };
 }
 
 /** Reads a result without saving anything. Results that share their numbers are prepared first, then saved in order. */
@@ -72,7 +75,11 @@ export async function prepareResult(
     // Before the blocks, so that bytes in both are saved once.
     bytes.announce([...founds, ...sent.map(({ found }) => found)]);
     // Sequential, so that assets are numbered in the order of the blocks.
-    for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
+    const slice = new TimeSlice();
+    for (const block of raw.blocks) {
+      if (slice.isOver()) await slice.pause();
+      parts.push(...(await saver.saveBlock(block)));
+    }
     parts.push(
       ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
     );
@@ -122,20 +129,33 @@ interface PreparedResult {
 const FIRST_PADDED = 10;
 
 /**
- * Pads the numbers in names to the same width, so that names sort in the order of the blocks. Names are part of texts,
- * so they must be known before anything is saved: the results are first saved to a counter.
+ * Saves results that share their numbers, in order. Pads the numbers in names to the same width, so that names sort in
+ * the order of the blocks. Names are part of texts, so they must be known before anything is saved: many results are
+ * first saved to a counter. Never rejects.
  */
-export async function padNumbers(
+export async function saveTogether(
   assets: ResultAssets,
   results: readonly PreparedResult[],
-): Promise<ResultAssets> {
+): Promise<readonly ToolResult[]> {
   const maxAssets = results.reduce((sum, each) => sum + each.maxAssets, 0);
-  if (maxAssets < FIRST_PADDED) return assets;
+  const saving = maxAssets < FIRST_PADDED ? assets : await padNumbers(assets, results);
+  const saved: ToolResult[] = [];
+  for (const result of results) saved.push(await result.save(saving));
+  try {
+    await assets.settle?.();
+    return saved;
+  } catch (error) {
+    const warning = problem(`The files may be lost if the computer fails now: ${messageOf(error)}`);
+    return saved.map((each, at) => (at === 0 ? { ...each, parts: [...each.parts, warning] } : each));
+  }
+}
+
+async function padNumbers(assets: ResultAssets, results: readonly PreparedResult[]): Promise<ResultAssets> {
   const counter = new AssetCounter();
   for (const result of results) await result.save(counter);
   return {
     spillFolder: () => assets.spillFolder(),
-    save: (asset) => assets.save({ ...asset, last: counter.countOf(asset.kind) }),
+    save: (asset) => assets.save({ ...asset, last: counter.countOf(asset.kind), inBatch: true }),
   };
 }
 

@@ -68,25 +68,32 @@ describe('saving an asset', () => {
     assert.notEqual(paths[0], paths[1]);
   });
 
-  it('never overwrites: a taken name means another id', async () => {
-    const twice = named('taken', 'taken', 'free');
-    await twice.beginResult().save(png(encode('first')));
-    const second = await twice.beginResult().save(png());
-    assert.equal(second.path, 'cmdassets/tool-image-20261116-093012-free-1.png');
-    assert.equal(contentOf('cmdassets/tool-image-20261116-093012-taken-1.png').toString(), 'first');
-  });
+  for (const inBatch of [false, true]) {
+    const where = inBatch ? 'in a batch' : 'alone';
 
-  it('many writers of one name lose nothing', async () => {
-    const writers = Array.from({ length: 20 }, (_, at) => `writer ${at}`);
-    const saved = writers.map((text, at) =>
-      named('same', `own${at}`)
-        .beginResult()
-        .save(png(encode(text))),
-    );
-    const contents = (await Promise.all(saved)).map(({ path }) => contentOf(path).toString());
-    assert.deepEqual(contents, writers);
-    assert.equal(chat.files().length, writers.length);
-  });
+    it(`never overwrites: a taken name means another id, ${where}`, async () => {
+      const twice = named('taken', 'taken', 'free');
+      await twice.beginResult().save(png(encode('first')));
+      const assets = twice.beginResult();
+      const second = await assets.save({ ...png(), inBatch });
+      await assets.settle?.();
+      assert.equal(second.path, 'cmdassets/tool-image-20261116-093012-free-1.png');
+      assert.equal(contentOf('cmdassets/tool-image-20261116-093012-taken-1.png').toString(), 'first');
+      assert.equal(chat.files().length, 2);
+    });
+
+    it(`many writers of one name lose nothing, ${where}`, async () => {
+      const writers = Array.from({ length: 20 }, (_, at) => `writer ${at}`);
+      const saved = writers.map((text, at) =>
+        named('same', `own${at}`)
+          .beginResult()
+          .save({ ...png(encode(text)), inBatch }),
+      );
+      const contents = (await Promise.all(saved)).map(({ path }) => contentOf(path).toString());
+      assert.deepEqual(contents, writers);
+      assert.equal(chat.files().length, writers.length);
+    });
+  }
 
   it('links with the prefix of a chat that is not saved', async () => {
     const elsewhere = store({ now, ...ids('id'), linkPrefix: '/far/cmdassets' });
