@@ -36,8 +36,8 @@ export type SmallBlock =
 
 /** Every image differs from the others, so that none can be saved by pointing at another. */
 export function smallBlock(index: number): SmallBlock {
-  if (index % 2 === 0) return { type: 'text', text: `Block ${index} is text.` };
-  const bytes = Buffer.alloc(PNG_HEAD_BYTES + 16);
+  if (index % 2 === 0) return { type: 'text', text: `Block ${index} is text`.padEnd(SMALL_CHARS, '.') };
+  const bytes = Buffer.alloc(SMALL_BYTES);
   pngHead(bytes.length).copy(bytes);
   bytes.writeUInt32BE(index, PNG_HEAD_BYTES);
   return { type: 'image', data: bytes.toString('base64'), mimeType: 'image/png' };
@@ -69,6 +69,8 @@ export async function prepareLoad(folder: string, load: Load): Promise<string> {
 
 const BYTES_IN_MB_OF_BASE64 = (1024 * 1024 * 3) / 4;
 const TINY_BYTES = 3 * 1024;
+const SMALL_CHARS = 100;
+const SMALL_BYTES = 1024;
 const PNG_HEAD_BYTES = 41;
 
 /** The beginning of a PNG whose pixel data fills the rest of the bytes: a client may check its structure. */
