@@ -1,8 +1,13 @@
-/** `npm run screenshots [-- NAME…]`: images of the real workbench in dist/screenshots/, in two themes. */
+/**
+ * `npm run screenshots [-- NAME…]`: images of the real workbench in dist/screenshots/, in two themes and two widths.
+ * Without names, the UI tests save images of what they show, too.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { say, timed } from '../host/progress.ts';
-import { type Session, saveScreenshot, startSession, type Ui } from '../host/ui/session.ts';
+import { type Session, saveAtWidths, startSession, type Ui } from '../host/ui/session.ts';
 import { activeTab, focusEditor } from '../host/workbench/page.ts';
 import type { Settings } from '../host/workbench/server.ts';
 import { checkout } from '../host/workspace.ts';
@@ -65,7 +70,7 @@ async function takeAll(session: Session, scenes: readonly string[], theme: strin
       missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
     }
     await settle(session);
-    await saveScreenshot(page, title);
+    await saveAtWidths(page, title);
   }
   return missing;
 }
@@ -97,10 +102,19 @@ async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<v
   await focusEditor(page);
 }
 
-/** The extension host has responded and the page has painted twice. */
-async function settle({ page, evaluate }: Ui): Promise<void> {
+/** The extension host has responded. */
+async function settle({ evaluate }: Ui): Promise<void> {
   await evaluate((vscode) => void vscode.window.activeTextEditor);
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }
 
-await main(process.argv.slice(2));
+/** No assertion depends on the images, so a failure is one of the tests. */
+async function runUiTests(): Promise<void> {
+  const env = { ...process.env, FILECHAT_SCREENSHOTS: '1' };
+  const tests = spawn(process.execPath, [join(checkout, 'test', 'run.ts'), 'ui'], { env, stdio: 'inherit' });
+  const [code] = await once(tests, 'close');
+  if (code !== 0) process.exitCode = 1;
+}
+
+const words = process.argv.slice(2);
+await main(words);
+if (words.length === 0) await runUiTests();

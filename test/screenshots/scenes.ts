@@ -50,7 +50,10 @@ export const SCENES: Readonly<Record<string, (ui: Ui) => Promise<void>>> = {
     await command(ui, 'filechat.showRequest');
     await activeTabOtherThanTheChat(ui).waitFor();
   },
-  breakdown: (ui) => opens(ui, 'filechat.showBreakdown'),
+  breakdown: async (ui) => {
+    await opens(ui, 'filechat.showBreakdown');
+    await quickInput(ui.page).locator('.monaco-list-row').first().waitFor();
+  },
   preview: async (ui) => {
     await command(ui, 'markdown.showPreview');
     const image = webview(ui.page, 'vscode.markdown-language-features').locator('img').first();

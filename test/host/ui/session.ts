@@ -201,9 +201,23 @@ async function withScreenshotOnFailure<T>(page: Page, name: string, work: Promis
 /** Whether the tests save screenshots and show what they show in several themes. No assertion depends on it. */
 export const wantsScreenshots = Boolean(process.env['FILECHAT_SCREENSHOTS']);
 
-/** Saves a screenshot where one is wanted. */
+/** Saves screenshots where they are wanted. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
-  if (wantsScreenshots) await saveScreenshot(page, name);
+  if (wantsScreenshots) await saveAtWidths(page, name);
+}
+
+const WIDTHS = [900, 1500];
+
+/** Saves screenshots of a narrow and of a wide window, and leaves the window as it was. */
+export async function saveAtWidths(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: before?.height ?? 900 });
+    // Painted twice: the second frame has what the first one has moved.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await saveScreenshot(page, `${name}-${width}`);
+  }
+  if (before) await page.setViewportSize(before);
 }
 
 /** Saves a screenshot in dist/screenshots/. */
@@ -223,7 +237,7 @@ export async function takeInBothThemes({ page, evaluate }: Pick<Ui, 'page' | 'ev
   for (const [kind, theme] of Object.entries(THEMES)) {
     await useTheme(evaluate, theme);
     await page.locator(`.monaco-workbench.vs${kind === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
-    await saveScreenshot(page, `${name}-${kind}`);
+    await saveAtWidths(page, `${name}-${kind}`);
   }
 }
 
