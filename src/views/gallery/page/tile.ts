@@ -11,7 +11,7 @@ export interface TileDeps {
   readonly peeks: Peeks;
 }
 
-/** The end of a name is always shown, because it has the extension or the number. */
+/** The end of a file name is always shown, because it has the extension. */
 const NAME_END_CHARS = 9;
 
 const HIDDEN = { 'aria-hidden': 'true' } as const;
@@ -21,7 +21,8 @@ export function makeTile(item: GalleryItem, deps: TileDeps): HTMLElement {
   const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
   const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, deps));
   const origin = toolsOf(item)[0] ?? item.uses[0]?.chat;
-  const cut = Math.max(0, item.title.length - NAME_END_CHARS);
+  const isFileName = item.title.endsWith(`.${extensionOf(item.name)}`);
+  const cut = isFileName ? Math.max(0, item.title.length - NAME_END_CHARS) : item.title.length;
   const name = element('span', { class: 'name' }, [
     element('span', { class: 'name-start', text: item.title.slice(0, cut) }),
     element('span', { class: 'name-end', text: item.title.slice(cut) }),
