@@ -20,7 +20,8 @@ import type {
   ModelTool,
   OwnTool,
 } from '../../ports/models.ts';
-import { AttachedParts, type Attachment, calledText, viewResults } from './files.ts';
+import { AttachedParts, type Attachment } from './attachments.ts';
+import { calledText, viewResults } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {
   CallIds,
@@ -43,6 +44,8 @@ export interface RequestSources {
   readonly sendImages?: 'auto' | 'always' | 'never' | undefined;
   /** Whether a path leads to this chat's assets. */
   readonly isOwnAsset?: ((path: string) => boolean) | undefined;
+  /** Attached text is represented by its file, whose size is enough for an estimate. */
+  readonly isEstimate?: boolean | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -62,8 +65,9 @@ export interface TurnShare {
 
 /** Builds the next request from the chat's text. Rejects with a message for the user. */
 export async function buildRequest(text: string, sources: RequestSources): Promise<BuiltRequest> {
-  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder, signal } = sources;
-  const files = { text, attachments, model, sendImages, isOwnAsset, signal };
+  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder } = sources;
+  const { isEstimate, signal } = sources;
+  const files = { text, attachments, model, sendImages, isOwnAsset, isEstimate, signal };
   const attached = new AttachedParts(files);
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
