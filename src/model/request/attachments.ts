@@ -95,16 +95,13 @@ export class AttachedParts {
 
   /** Lines that cannot be sent are a line in their place, because the rest of the turn does not depend on them. */
   async #viewLines(target: string, range: LineRange, file: AttachedFile): Promise<ContentPart> {
-    const problem = linesProblem(file);
-    if (problem !== undefined) return this.#leaveOut(target, range, problem);
-    const { lines, total } = selectLines(await readText(file, this.#context.signal), range);
-    const length = `it has ${total === 1 ? '1 line' : `${total} lines`}`;
-    if (lines.length === 0) return this.#leaveOut(target, range, length);
-    const sent = { first: range.first, last: range.first + lines.length - 1 };
-    const numbered = lines.map((line, at) => `${range.first + at}\t${line}`);
-    if (sent.last < range.last) {
-      const missing = describeLines({ first: sent.last + 1, last: range.last });
-      this.notes.push(`“${target}” has no ${missing}: ${length}.`);
+    const { signal } = this.#context;
+    const chosen = await readLines(file, range, signal);
+    if (chosen.kind === 'problem') return this.#leaveOut(target, range, chosen.reason);
+    const { sent, missing, length } = chosen;
+    const numbered = chosen.lines.map((line, at) => `${sent.first + at}\t${line}`);
+    if (missing) {
+      this.notes.push(`“${target}” has no ${describeLines(missing)}: ${length}.`);
       numbered.push(`[The file ends here: ${length}.]`);
     }
     const head = `${capitalize(describeLines(sent))} of the file ${target}, with line numbers:\n`;
@@ -157,10 +154,32 @@ function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, i
   return summarize({ kind, name, type: mimeType, size: describeSize(size), ref });
 }
 
-/** Why no lines of a file can be sent. */
-export function linesProblem({ isFolder, isText }: AttachedFile): string | undefined {
-  if (isFolder) return 'it is a folder';
-  return isText ? undefined : 'it is not a text file';
+type ReadLines =
+  | {
+      readonly kind: 'lines';
+      readonly lines: readonly string[];
+      readonly sent: LineRange;
+      /** Those behind the end of the file. */
+      readonly missing?: LineRange | undefined;
+      /** The length of the file, as the end of a sentence. */
+      readonly length: string;
+    }
+  | { readonly kind: 'problem'; readonly reason: string };
+
+/** The lines of a file that are sent for a link, or why there are none. */
+export async function readLines(
+  file: AttachedFile,
+  range: LineRange,
+  signal?: AbortSignal,
+): Promise<ReadLines> {
+  if (file.isFolder) return { kind: 'problem', reason: 'it is a folder' };
+  if (!file.isText) return { kind: 'problem', reason: 'it is not a text file' };
+  const { lines, total } = selectLines(await readText(file, signal), range);
+  const length = `it has ${total === 1 ? '1 line' : `${total} lines`}`;
+  if (lines.length === 0) return { kind: 'problem', reason: length };
+  const sent = { first: range.first, last: range.first + lines.length - 1 };
+  const missing = sent.last < range.last ? { first: sent.last + 1, last: range.last } : undefined;
+  return { kind: 'lines', lines, sent, missing, length };
 }
 
 /** The target of a link as the user wrote it, such as `a.ts#L10-L20`. */
