@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { sinceSummary } from '../../chat/edits/leaveOut.ts';
 import type { Turn } from '../../chat/format/chat.ts';
-import { describeLines, type LineRange } from '../../chat/format/lineRange.ts';
+import type { LineRange } from '../../chat/format/lineRange.ts';
 import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
@@ -119,8 +119,10 @@ async function statusOf(
 async function linesStatus(file: AttachedFile, range: LineRange): Promise<LinkStatus> {
   const found = await readLines(file, range);
   if (found.kind === 'problem') return notSent(found.reason);
-  const lines = describeLines(found.sent);
-  return { isSent: true, label: `✓ ${lines}`, reason: vscode.l10n.t('Sent with the turn: {0}.', lines) };
+  const { t } = vscode.l10n;
+  const { first, last } = found.sent;
+  const label = first === last ? t('✓ line {0}', first) : t('✓ lines {0}–{1}', first, last);
+  return { isSent: true, label, reason: t('Only these lines of the file are sent with the turn.') };
 }
 
 function folderStatus({ size }: AttachedFile): LinkStatus {
