@@ -89,6 +89,7 @@ const SLASH_COMMANDS: readonly (readonly [word: string, command: string, about: 
   ['regenerate', 'regenerate', t('Regenerate the last reply')],
   ['model', 'selectModel', t('Choose the model of this chat')],
   ['attach', 'attachFile', t('Attach files')],
+  ['fetch', 'attachAddress', t('Fetch a web address and attach it')],
   ['tool', 'callTool', t('Call a tool')],
   ['prompt', 'insertPrompt', t('Insert a prompt from a server')],
   ['resource', 'readResource', t('Read a resource from a server')],
