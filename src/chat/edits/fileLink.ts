@@ -103,10 +103,10 @@ export function quoteTerminal(run: {
   readonly exitCode?: number | undefined;
 }): string {
   const text = withoutTerminalSequences(run.output)
-    .replace(/\r+\n/g, '\n')
-    // A progress line is written over by the next one.
-    .replace(/[^\n]*\r(?!\n|$)/g, '')
-    .replace(/[\p{Cc}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : ''))
+    .split('\n')
+    .map(lastWritten)
+    .join('\n')
+    .replace(/\p{Cc}/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : ''))
     .trim();
   const end = text.slice(-MAX_QUOTED_CHARS).toWellFormed();
   const note =
@@ -115,8 +115,15 @@ export function quoteTerminal(run: {
   return quoteText(run.command, about, fence(`${note}${end}`, 'text'));
 }
 
-/** A line with inline code that ends with a colon, and a fence below it. */
-const QUOTE = /^\s*`[^\n]*`, [^\n`]*:\n\n(`{3,})[^\n]*\n/;
+/** A progress line is written over by the next one. */
+function lastWritten(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
+}
+
+const QUOTE =
+  /^\s*`[^\n]*`, (?:lines? \d+(?:–\d+)?|problems|uncommitted changes|output(?:, exit code -?\d+)?):\n\n(`{3,})[^\n]*\n/;
 
 /** The text after the quoted lines at the start of a turn. */
 export function textAfterQuote(body: string): string {

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
@@ -5,6 +6,7 @@ import { plainMessage } from '../ui/plainMessage.ts';
 import { askInNotice } from './noticeQuestion.ts';
 
 const SEND = vscode.l10n.t('Send File');
+const SEND_LIST = vscode.l10n.t('Send List');
 const DECLINE = vscode.l10n.t('Don’t Send');
 const FETCH = vscode.l10n.t('Fetch');
 const DECLINE_FETCH = vscode.l10n.t('Don’t Fetch');
@@ -31,22 +33,30 @@ export class AttachmentConsent {
 
   /** `path` is the real path, with symbolic links resolved. */
   mayRead(path: string, chat: vscode.Uri, signal?: AbortSignal): Promise<boolean> {
-    const message = vscode.l10n.t(
-      'A link points outside this workspace. Send the file {0} to the model?',
-      plainMessage(path, MAX_PATH_CHARS),
-    );
-    return this.#isAllowed({ key: path, about: path, message, answers: [SEND, DECLINE] }, chat, signal);
+    const shown = plainMessage(path, MAX_PATH_CHARS);
+    const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const message = isFolder
+      ? vscode.l10n.t(
+          'A link points outside this workspace. Send the names and sizes of the files in the folder {0} to the model?',
+          shown,
+        )
+      : vscode.l10n.t('A link points outside this workspace. Send the file {0} to the model?', shown);
+    const answers = [isFolder ? SEND_LIST : SEND, DECLINE] as const;
+    return this.#isAllowed({ key: path, about: path, message, answers }, chat, signal);
   }
 
-  /** The answer counts for all addresses of the host. */
-  mayFetch({ host, href }: URL, chat: vscode.Uri, signal?: AbortSignal): Promise<boolean> {
+  /** Yes counts for all addresses of the host. No counts once, because each fetch is a command of the user. */
+  async mayFetch({ host, href }: URL, chat: vscode.Uri, signal?: AbortSignal): Promise<boolean> {
     const message = vscode.l10n.t(
-      'Fetch {0} and save it beside the chat? It is then sent to the model with your turn. The answer applies to {1} until the window is closed.',
+      'Fetch {0} and save it beside the chat? It is then sent to the model with your turn. Filechat does not ask again for {1} until the window is closed.',
       plainMessage(href, MAX_PATH_CHARS),
       plainMessage(host, MAX_PATH_CHARS),
     );
-    const question = { key: `host:${host}`, about: href, message, answers: [FETCH, DECLINE_FETCH] as const };
-    return this.#isAllowed(question, chat, signal);
+    const key = `host:${host}`;
+    const question = { key, about: href, message, answers: [FETCH, DECLINE_FETCH] as const };
+    const isAllowed = await this.#isAllowed(question, chat, signal);
+    if (!isAllowed) this.#answers.delete(key);
+    return isAllowed;
   }
 
   forget(): void {

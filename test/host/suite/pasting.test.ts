@@ -206,7 +206,6 @@ suite('a link to a web address', () => {
     const declined = fetchFirst();
     await answer(1);
     assert.deepEqual([(await declined).ok, requests], [false, []]);
-    await vscode.commands.executeCommand('filechat.forgetPermissions');
     const allowed = fetchFirst();
     await answer(0);
     const [path = ''] = (await allowed).assets;

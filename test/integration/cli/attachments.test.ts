@@ -111,7 +111,7 @@ describe('filechat attach', () => {
       const end = await cli.start(['attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', ...more]).ended;
       checkEnd(end, {
         code: 1,
-        stderr: `To fetch ${site.url}/page.txt needs your permission, but there is no terminal to ask on. Use --allow-host ${site.host} to allow it.\n`,
+        stderr: `Fetching ${site.url}/page.txt needs your permission, but there is no terminal to ask on. Use --allow-host ${site.host} to allow it.\n`,
       });
     }
     assert.deepEqual(site.requests, []);
@@ -154,7 +154,7 @@ describe('filechat attach', () => {
       await cli.write('a.chat.md', chatOf(`${site.url}${path}`));
       await cli.write('settings.json', JSON.stringify({ 'results.maxAssetBytes': 1000 }));
       const args = ['attach', `${site.url}${path}`, '--chat', 'a.chat.md', '--settings', 'settings.json'];
-      checkEnd(await cli.start([...args, '--allow-host', site.host]).ended, {
+      checkEnd(await cli.run(...args, '--allow-host', site.host), {
         code: 1,
         stderr: `${site.url}${path} could not be fetched. ${reason.replace('HOST', site.host)}\n`,
       });
