@@ -30,15 +30,22 @@ interface AttachedLink {
   readonly end: number;
 }
 
-export interface Attachment {
+export interface Attachment extends AttachmentView {
   readonly link: AttachedLink;
+}
+
+interface AttachmentView {
   readonly part: ContentPart;
+  /** How much is sent: a size or lines. Undefined if it is only named, or was sent before. */
+  readonly sent?: string;
 }
 
 /** The files, folders and lines that the turns of one request link to. Each is sent once. */
 export class AttachedParts {
   /** For the user. */
   readonly notes: string[] = [];
+  /** For the user: the attachments of the last turn, with how much of each is sent. */
+  readonly attached: string[] = [];
   readonly #context: FileContext;
   readonly #sent = new Set<string>();
 
@@ -49,26 +56,29 @@ export class AttachedParts {
   /** A missing file is an error in the last turn; in earlier turns the model is told about it. */
   async read(turn: Turn, isLastTurn: boolean): Promise<readonly Attachment[]> {
     const parts: Attachment[] = [];
-    for (const link of attachedLinks(this.#context.text, turn))
-      parts.push({ link, part: await this.#readLink(link, isLastTurn) });
+    for (const link of attachedLinks(this.#context.text, turn)) {
+      const view = await this.#readLink(link, isLastTurn);
+      if (isLastTurn && view.sent) this.attached.push(`${link.target} (${view.sent})`);
+      parts.push({ link, ...view });
+    }
     return parts;
   }
 
-  async #readLink(link: AttachedLink, isLastTurn: boolean): Promise<ContentPart> {
+  async #readLink(link: AttachedLink, isLastTurn: boolean): Promise<AttachmentView> {
     const { attachments, signal } = this.#context;
     const { target, lines, start } = link;
     signal?.throwIfAborted();
     const key = linkName(link);
-    if (this.#sent.has(key)) return textPart(`[The file ${key} is the one above.]`);
+    if (this.#sent.has(key)) return { part: textPart(`[The file ${key} is the one above.]`) };
     try {
       const file = await attachments.find(target, signal);
-      const part = await (lines ? this.#viewLines(target, lines, file) : this.#view(target, file));
+      const view = await (lines ? this.#viewLines(target, lines, file) : this.#view(target, file));
       this.#sent.add(key);
-      return part;
+      return view;
     } catch (error) {
       signal?.throwIfAborted();
       const reason = messageOf(error);
-      if (!isLastTurn) return textPart(`[The file ${target} is not here: ${reason}.]`);
+      if (!isLastTurn) return { part: textPart(`[The file ${target} is not here: ${reason}.]`) };
       const line = this.#context.text.slice(0, start).split('\n').length;
       throw new Error(
         `Line ${line}: “${target}” cannot be sent: ${reason}. Correct the link, or write it as code.`,
@@ -77,24 +87,26 @@ export class AttachedParts {
     }
   }
 
-  async #view(target: string, file: AttachedFile): Promise<ContentPart> {
+  async #view(target: string, file: AttachedFile): Promise<AttachmentView> {
     const { model, isEstimate, signal } = this.#context;
     const form = sentAs(file, model);
     const { name, mimeType, size } = file;
     const read = readOnce(file);
-    if (file.isFolder) return this.#viewText(target, await readText(file, signal), folderHead(target));
+    const sent = describeSize(size);
+    if (file.isFolder)
+      return { part: this.#viewText(target, await readText(file, signal), folderHead(target)), sent };
     if (form.kind === 'text') {
-      if (isEstimate) return { kind: 'file', name, mimeType: 'text/plain', size, read };
-      return this.#viewText(target, await readText(file, signal));
+      if (isEstimate) return { part: { kind: 'file', name, mimeType: 'text/plain', size, read }, sent };
+      return { part: this.#viewText(target, await readText(file, signal)), sent };
     }
     if (form.kind === 'named') return this.#viewName(target, file, form.reason);
     if (form.kind === 'file' && !(await this.#isLongPdf({ ...file, read })))
-      return { kind: 'file', name, mimeType, size, read };
+      return { part: { kind: 'file', name, mimeType, size, read }, sent };
     return this.#viewDocument(target, { ...file, read }, form.kind === 'document' ? form.reader : 'pdf');
   }
 
   /** Lines that cannot be sent are a line in their place, because the rest of the turn does not depend on them. */
-  async #viewLines(target: string, range: LineRange, file: AttachedFile): Promise<ContentPart> {
+  async #viewLines(target: string, range: LineRange, file: AttachedFile): Promise<AttachmentView> {
     const { signal } = this.#context;
     const chosen = await readLines(file, range, signal);
     if (chosen.kind === 'problem') return this.#leaveOut(target, range, chosen.reason);
@@ -105,22 +117,24 @@ export class AttachedParts {
       numbered.push(`[The file ends here: ${length}.]`);
     }
     const head = `${capitalize(describeLines(sent))} of the file ${target}, with line numbers:\n`;
-    return this.#viewText(target, numbered.join('\n'), head);
+    return { part: this.#viewText(target, numbered.join('\n'), head), sent: describeLines(sent) };
   }
 
-  #leaveOut(target: string, range: LineRange, reason: string): ContentPart {
+  #leaveOut(target: string, range: LineRange, reason: string): AttachmentView {
     const lines = capitalize(describeLines(range));
     const are = range.first === range.last ? 'is' : 'are';
     this.notes.push(`${lines} of “${target}” ${are} not sent to the model: ${reason}.`);
-    return textPart(`[${lines} of the file ${target} ${are} not sent: ${reason}.]`);
+    return { part: textPart(`[${lines} of the file ${target} ${are} not sent: ${reason}.]`) };
   }
 
-  async #viewDocument(target: string, file: AttachedFile, reader: DocumentReader): Promise<ContentPart> {
+  async #viewDocument(target: string, file: AttachedFile, reader: DocumentReader): Promise<AttachmentView> {
     const { signal } = this.#context;
     const outcome = await sharedConverter().readDocument({ bytes: await file.read(signal), reader }, signal);
-    return outcome.kind === 'failed'
-      ? this.#viewName(target, file, `its text cannot be read, because ${outcome.reason}`)
-      : this.#viewText(target, renderDocument(outcome.document), `Text of the file ${target}:\n`);
+    if (outcome.kind === 'failed')
+      return this.#viewName(target, file, `its text cannot be read, because ${outcome.reason}`);
+    const head = `Text of the file ${target}:\n`;
+    const part = this.#viewText(target, renderDocument(outcome.document), head);
+    return { part, sent: `as text, ${describeSize(file.size)}` };
   }
 
   /** Providers refuse documents with more pages. Small files are not opened to count them. */
@@ -133,9 +147,9 @@ export class AttachedParts {
     return outcome.kind === 'document' && (outcome.document.total ?? 0) > MAX_PDF_PAGES;
   }
 
-  #viewName(target: string, file: AttachedFile, reason: string): ContentPart {
+  #viewName(target: string, file: AttachedFile, reason: string): AttachmentView {
     this.notes.push(`Only the name of “${target}” is sent to the model: ${reason}.`);
-    return textPart(summarizeFile(target, file, this.#context.isOwnAsset(target)));
+    return { part: textPart(summarizeFile(target, file, this.#context.isOwnAsset(target))) };
   }
 
   #viewText(target: string, text: string, head = `File ${target}:\n`): ContentPart {

@@ -88,8 +88,8 @@ export class ChatConversation implements Conversation {
   }
 
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
-    const { model, request, notes, failures } = await this.#build(text, signal);
-    return { model, request, notes, failures };
+    const { model, request, notes, failures, attached } = await this.#build(text, signal);
+    return { model, request, notes, failures, attached };
   }
 
   async breakDown(text: string, signal: AbortSignal): Promise<Breakdown> {

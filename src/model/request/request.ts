@@ -54,6 +54,8 @@ interface BuiltRequest {
   readonly shares: readonly TurnShare[];
   /** For the user: what is not sent, and why. */
   readonly notes: readonly string[];
+  /** For the user: the attachments of the last turn. */
+  readonly attached: readonly string[];
 }
 
 /** What one turn adds to a request. A result belongs to the tool's turn, not to the turn with the call. */
@@ -91,6 +93,7 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
     },
     shares: summary ? [shareOf(summary, { parts: opening.flatMap(partsOf) }), ...shares] : shares,
     notes: attached.notes,
+    attached: attached.attached,
   };
 }
 

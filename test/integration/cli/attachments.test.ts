@@ -48,12 +48,13 @@ describe('a link of the user', () => {
     assert.doesNotMatch(text, /code 9;|code 13;/);
     assert.match(text, /\[Line 40 of the file src\/a\.ts is not sent: it has 30 lines\.\]/);
     assert.match(text, /\[Line 1 of the file src\/b\.bin is not sent: it is not a text file\.\]/);
+    assert.match(stderr, /^Attached: src\/a\.ts \(lines 10–12\)$/m);
     assert.match(stderr, /^Line 40 of “src\/a\.ts” is not sent to the model: it has 30 lines\.$/m);
     assert.match(stderr, /^Line 1 of “src\/b\.bin” is not sent to the model: it is not a text file\.$/m);
   });
 
   it('to a folder sends names and sizes, and no content', async (t) => {
-    const { text } = await send(t, 'What is in [src](src)?', {
+    const { text, stderr } = await send(t, 'What is in [src](src)?', {
       'src/a.ts': 'secret();',
       'src/node_modules/x/index.js': '',
     });
@@ -62,6 +63,7 @@ describe('a link of the user', () => {
       /in the folder src\. Their content is not sent: .*\na\.ts {2}9 bytes\nnode_modules\/ {2}\(not listed\)/,
     );
     assert.doesNotMatch(text, /secret|index\.js/);
+    assert.match(stderr, /^Attached: src \(\d+ bytes\)$/m);
   });
 });
 

@@ -5,15 +5,16 @@ import { build, MemoryAttachments, type MemoryFile, showMessages } from './reque
 const FILES: Readonly<Record<string, MemoryFile>> = {
   'a.ts': { bytes: 'one\n\ttwo\nthree\nfour\nfive\n' },
   'b.png': { bytes: 'PNG', mimeType: 'image/png' },
+  'c.mp3': { bytes: 'MP3', mimeType: 'audio/mpeg' },
   'docs/': { bytes: 'x.md  3 bytes', isFolder: true },
 };
 
 /** What the model and the user get for a turn with these links. */
 async function send(links: string, more = {}) {
   const attachments = new MemoryAttachments(FILES);
-  const { request, notes } = await build(`# %% user\n${links}\n`, { attachments, ...more });
+  const { request, notes, attached } = await build(`# %% user\n${links}\n`, { attachments, ...more });
   const [, , ...parts] = showMessages(request).split('\n');
-  return { sent: parts.map((part) => part.trimStart()), notes };
+  return { sent: parts.map((part) => part.trimStart()), notes, attached };
 }
 
 describe('a link to lines of a file', () => {
@@ -75,6 +76,25 @@ describe('a link to a folder', () => {
     assert.deepEqual(sent, [
       'Names and sizes of the files in the folder docs/. Their content is not sent: to read a file, use a tool that reads files, or ask the user to link to it.↵x.md  3 bytes',
     ]);
+  });
+});
+
+describe('the attachments of the last turn', () => {
+  it('are listed with how much of them is sent, without those that are only named', async () => {
+    const { attached } = await send(
+      '[a](a.ts) [b](a.ts#L4-L9) [c](a.ts#L9) ![d](b.png) [e](docs/) [f](c.mp3)',
+    );
+    assert.deepEqual(attached, [
+      'a.ts (25 bytes)',
+      'a.ts (lines 4–5)',
+      'b.png (3 bytes)',
+      'docs/ (13 bytes)',
+    ]);
+  });
+
+  it('are not listed again when another turn follows', async () => {
+    const { attached } = await send('[a](a.ts)\n\n# %% assistant\nA\n\n# %% user\nAnd now?');
+    assert.deepEqual(attached, []);
   });
 });
 
