@@ -81,10 +81,12 @@ function sorted(items: readonly BreakdownItem[]): readonly BreakdownItem[] {
   return items.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens);
 }
 
-function turnItem({ text }: Explained, { turn, parts }: TurnShare): BreakdownItem {
+/** The line in place of a file that is not sent belongs to the turn. */
+function turnItem({ text }: Explained, { turn, parts, attachments }: TurnShare): BreakdownItem {
+  const lines = attachments.flatMap(({ part, sent }) => (sent === undefined ? [part] : []));
   return {
     what: { kind: 'turn', turn },
-    tokens: parts.reduce((sum, part) => sum + estimatePart(part), 0),
+    tokens: [...parts, ...lines].reduce((sum, part) => sum + estimatePart(part), 0),
     at: turn.start,
     leaveOut: turn.role === 'tool' ? leaveOutResult(text, turn) : leaveOutTurn(text, turn),
   };
@@ -92,10 +94,11 @@ function turnItem({ text }: Explained, { turn, parts }: TurnShare): BreakdownIte
 
 /** Attachments of the user, and images from tools. */
 function fileItems({ text }: Explained, { turn, parts, attachments }: TurnShare): readonly BreakdownItem[] {
-  const linked = attachments.map(({ link, part }): BreakdownItem => {
+  const linked = attachments.flatMap(({ link, part, sent }): readonly BreakdownItem[] => {
+    if (sent === undefined) return [];
     const what = { kind: 'file', name: linkName(link), turn } as const;
     const tokens = part.kind === 'file' ? estimateFile(part) : estimatePart(part);
-    return { what, tokens, at: link.start, leaveOut: leaveOutRegion(text, turn, link) };
+    return [{ what, tokens, at: link.start, leaveOut: leaveOutRegion(text, turn, link) }];
   });
   const returned = parts.flatMap((part): readonly BreakdownItem[] => {
     if (part.kind !== 'file') return [];

@@ -111,13 +111,14 @@ describe('the breakdown of a request', () => {
   });
 
   it('lists attached lines on their own, by their link', async () => {
-    const chat = '# %% user\nLook at [this](a.txt#L2-L3).\n';
+    const chat = '# %% user\nLook at [this](a.txt#L2-L3), not [that](a.txt#L9).\n';
     const { history, attachments } = await breakDown(chat);
     assert.deepEqual(
       attachments.map(({ what, tokens }) => [what.kind === 'file' && what.name, tokens > 10]),
       [['a.txt#L2-L3', true]],
     );
-    assert.ok((history[0]?.tokens ?? 0) < 20);
+    // The turn, and the line that says that line 9 is not sent.
+    assert.ok((history[0]?.tokens ?? 0) > 30);
   });
 
   it('an attachment is left out alone', async () => {
