@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BUDGET } from '../base/budget.ts';
 import { hasCode } from '../base/errors.ts';
@@ -6,7 +6,7 @@ import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isAllowedType, isTextType, listTypes } from '../media/table.ts';
-import type { AttachmentSource, FileSource, FoundFile } from '../ports/document.ts';
+import type { AttachedFile, AttachmentSource, FileSource, FoundFile } from '../ports/document.ts';
 import {
   type Confinement,
   FileChanged,
@@ -20,6 +20,7 @@ import {
   readWhole,
   toReadError,
 } from './confined.ts';
+import { listFolder } from './folderListing.ts';
 
 interface ChatFolders {
   /** The folder of the chat; relative paths start here. */
@@ -37,12 +38,13 @@ export interface ChatAttachmentsOptions extends ChatFolders {
 
 const MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024;
 
-/** The files that a chat links to. Its own assets may always be read, wherever they are stored. */
+/** The files and folders that a chat links to. Its own assets may always be read, wherever they are stored. */
 export function chatAttachments(options: ChatAttachmentsOptions): AttachmentSource {
   const { folder, assetsIn = folder, roots, mayRead, maxBytes = MAX_ATTACHMENT_BYTES } = options;
   const confinement = { folder, roots, mayRead: mayRead && once(mayRead) };
-  const find = async (target: string, signal: AbortSignal | undefined) => {
+  const find = async (target: string, signal: AbortSignal | undefined): Promise<AttachedFile> => {
     const path = await findLinked(target, assetsIn, { ...confinement, signal });
+    if ((await lstat(path)).isDirectory()) return describeFolder(path, signal);
     const file = await inspectFile(path);
     const { size } = file;
     if (size > maxBytes)
@@ -51,6 +53,19 @@ export function chatAttachments(options: ChatAttachmentsOptions): AttachmentSour
     return { name: basename(path), size, ...detectText(file), read };
   };
   return { find: (target, signal) => explaining('Run again', () => find(target, signal)) };
+}
+
+async function describeFolder(path: string, signal: AbortSignal | undefined): Promise<AttachedFile> {
+  const bytes = new TextEncoder().encode((await listFolder(path, undefined, signal)) || '(empty)');
+  const read = async () => bytes;
+  return {
+    name: basename(path),
+    size: bytes.length,
+    mimeType: 'text/plain',
+    isText: true,
+    isFolder: true,
+    read,
+  };
 }
 
 async function findLinked(written: string, assetsIn: string, confinement: Confinement): Promise<string> {

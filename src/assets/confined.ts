@@ -30,7 +30,7 @@ export async function findAsset(chatFolder: string, name: string): Promise<strin
   return path;
 }
 
-/** Resolves to the real path of a file that may be read; rejects for every other path. */
+/** Resolves to the real path of a file or folder that may be read; rejects for every other path. */
 export async function findFile(confinement: Confinement, written: string): Promise<string> {
   const { folder, roots, mayRead, signal } = confinement;
   const problem = writtenPathProblem(written);
@@ -38,7 +38,8 @@ export async function findFile(confinement: Confinement, written: string): Promi
   const real = await realFolders(roots);
   // The folder of a new chat may not exist yet.
   const path = resolve(await realpath(folder).catch(() => folder), written);
-  const isBelow = (folders: readonly string[], each: string) => folders.some((root) => isInside(root, each));
+  const isBelow = (folders: readonly string[], each: string) =>
+    folders.some((root) => root === each || isInside(root, each));
   // Checked before the disk is read, so that the error does not reveal which files exist elsewhere.
   const isKnown = isBelow([...roots.map((root) => resolve(root)), ...real], path);
   if (!isKnown && (!mayRead || isRemotePath(path))) throw new OutsideFolders();

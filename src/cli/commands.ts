@@ -221,6 +221,7 @@ function reportReply(progress: ReplyProgress, { err }: CliContext): void {
   if (progress.kind === 'asking') {
     if (progress.model === 'tour')
       err('The reply comes from the tour, which is a script and not a model. Use --model to choose a model.');
+    for (const file of progress.attached ?? []) err(`Attached: ${file}`);
     for (const note of progress.notes) err(note);
   }
   if (progress.kind === 'waiting') err(`${progress.reason} Retrying in ${Math.ceil(progress.ms / 1000)} s.`);

@@ -13,6 +13,10 @@ export const OPTIONS = {
       'MCP servers: { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".',
   },
   chat: { value: 'FILE', about: 'The chat to write to. It is created if it does not exist.' },
+  'allow-host': {
+    value: 'HOST',
+    about: 'Allow to fetch from this host, such as example.com, without a question on the terminal.',
+  },
   args: { value: 'JSON', about: 'The arguments as one JSON object. The default is {}.' },
   model: {
     value: 'NAME',
@@ -106,6 +110,14 @@ export const COMMANDS = {
     optional: ['model', 'models', 'servers', 'approve', 'max-steps', 'images', ...EVERY_CHAT],
     about: 'Run a chat: write the next reply, make its tool calls, and continue until it is your turn.',
     more: 'An interrupted reply is continued. Ctrl+C stops the run and leaves a valid chat; another run continues it.\n\nThese settings in the file of --settings change what is sent to the model: models (with maxTokens and reasoning), defaultModel, builtInTools, disabledTools, results.sendImagesToModel, results.maxInlineChars, results.fields and results.transformer. The front matter of the chat sets temperature, maxTokens and reasoning.',
+  },
+  attach: {
+    operands: ['ADDRESS'],
+    required: ['chat'],
+    optional: ['allow-host', 'settings'],
+    about:
+      'Fetch an https address once, save it in cmdassets/, and make its link in your turn lead to the file.',
+    more: 'Links to addresses are never fetched by a run. Without --allow-host, Filechat asks on the terminal. Redirects to other hosts, and names that lead to this machine or its network, are refused.',
   },
   retry: {
     operands: ['FILE'],

@@ -10,7 +10,7 @@ import type { ResultLimits } from '../mcpClient.ts';
 import { readModels } from '../model/config/models.ts';
 import type { CommandName } from './help.ts';
 import { readText } from './readText.ts';
-import { UsageError, type Work } from './usage.ts';
+import { type AttachCommand, UsageError, type Work } from './usage.ts';
 
 export interface CliSettings extends SettingValues {
   /** The folder of the file of settings, else the current one. Paths in the settings are relative to it. */
@@ -19,7 +19,7 @@ export interface CliSettings extends SettingValues {
 }
 
 /** The settings of the file that the command names, with the options of the command line before them. */
-export async function readCliSettings(command: Work): Promise<CliSettings> {
+export async function readCliSettings(command: Work | AttachCommand): Promise<CliSettings> {
   const { overrides } = command;
   const path = 'chat' in command ? command.settings : undefined;
   const folder = path === undefined ? resolve() : dirname(resolve(path));

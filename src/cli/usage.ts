@@ -22,6 +22,7 @@ export type Command =
   | { readonly kind: 'tools'; readonly servers: string; readonly overrides: Overrides }
   | { readonly kind: 'resources'; readonly servers: string; readonly overrides: Overrides }
   | { readonly kind: 'retry'; readonly chat: string }
+  | AttachCommand
   | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
   | (ChatOptions & ResourceName & { readonly kind: 'read' })
   | (ChatOptions & {
@@ -30,9 +31,15 @@ export type Command =
       readonly models: string | undefined;
     });
 
-export type Work = Exclude<Command, { kind: 'help' | 'version' | 'retry' }>;
+export type Work = Exclude<Command, { kind: 'help' | 'version' | 'retry' | 'attach' }>;
 
 export type ChatWork = Extract<Work, ChatOptions>;
+
+export interface AttachCommand extends Pick<ChatOptions, 'chat' | 'settings' | 'overrides'> {
+  readonly kind: 'attach';
+  readonly address: string;
+  readonly allowHost: string | undefined;
+}
 
 interface ChatOptions {
   readonly chat: string;
@@ -98,6 +105,14 @@ const READERS: Readonly<Record<CommandName, (values: Values, operands: readonly 
   tools: (values) => ({ kind: 'tools', ...listOptions(values) }),
   resources: (values) => ({ kind: 'resources', ...listOptions(values) }),
   retry: (_, [chat = '']) => ({ kind: 'retry', chat }),
+  attach: (values, [address = '']) => ({
+    kind: 'attach',
+    address,
+    chat: requireOption(values.chat, 'chat'),
+    allowHost: values['allow-host'],
+    settings: values.settings,
+    overrides: readOverrides(values),
+  }),
   call: readCall,
   read: readRead,
   run: (values, [chat = '']) => {

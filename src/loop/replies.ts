@@ -49,12 +49,10 @@ export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'resc
 }
 
 export type ReplyProgress =
-  | {
+  | (Pick<PreparedRequest, 'notes' | 'failures' | 'attached'> & {
       readonly kind: 'asking';
       readonly model: string;
-      readonly notes: readonly string[];
-      readonly failures?: readonly Failure[] | undefined;
-    }
+    })
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
   | {
@@ -129,8 +127,8 @@ async function streamReply(
   signal: AbortSignal,
 ): Promise<Ending> {
   const prepared = await conversation.prepare(reply.writer.sentText(), signal);
-  const { model, request, notes, failures } = prepared;
-  onReply?.({ kind: 'asking', model: model.name, notes, failures });
+  const { model, request, notes, failures, attached } = prepared;
+  onReply?.({ kind: 'asking', model: model.name, notes, failures, attached });
   reply.begin(prepared);
   for await (const event of model.stream(request, signal)) {
     if (event.kind === 'finish') {

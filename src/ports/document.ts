@@ -76,13 +76,14 @@ export interface AttachmentSource {
   find(target: string, signal?: AbortSignal): Promise<AttachedFile>;
 }
 
-/** A file that a turn links to. Only its head has been read. */
+/** A file that a turn links to, of which only the head has been read, or the listing of a folder, which is text. */
 export interface AttachedFile {
   readonly name: string;
   readonly size: number;
   /** Detected from the bytes, then from the name. Text types only if the file is UTF-8. */
   readonly mimeType: string;
   readonly isText: boolean;
+  readonly isFolder?: boolean;
   read(signal?: AbortSignal): Promise<Uint8Array>;
 }
 

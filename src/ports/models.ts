@@ -213,6 +213,8 @@ export interface PreparedRequest {
   readonly request: ModelRequest;
   /** Warnings for the user, such as an attachment that is not sent. */
   readonly notes: readonly string[];
+  /** For the user: the attachments of the last turn, with how much of each is sent. */
+  readonly attached?: readonly string[] | undefined;
   /** The servers whose tools are missing. Their reasons are in the notes too. */
   readonly failures?: readonly Failure[] | undefined;
 }

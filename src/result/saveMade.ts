@@ -29,7 +29,7 @@ export class MadeFileSaver {
 }
 
 /** All bytes are in memory. */
-const NO_SPILLS = {
+export const NO_SPILLS = {
   holds: async () => false,
   tail: async () => new Uint8Array(),
   read: async () => new Uint8Array(),

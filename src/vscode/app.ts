@@ -8,6 +8,7 @@ import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
+import { attachAddressTo, registerAddressActions } from './chat/addresses.ts';
 import { chatOf, findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
 import { moveAssetsOnSave } from './chat/firstSave.ts';
@@ -173,6 +174,7 @@ export class App {
       }),
       watchProblems(),
       registerPaste(this.#storeFor),
+      registerAddressActions(),
       moveAssetsOnSave({
         storeFor: this.#storeFor,
         globalStorage: this.#context.globalStorageUri,
@@ -247,6 +249,10 @@ export class App {
         readUris(fields, 'files') ?? (await vscode.window.showOpenDialog({ canSelectMany: true, title }));
       return files ? tell(await attachFiles(document, files)) : CANCELLED;
     });
+  }
+
+  attachAddress(argument: unknown): Promise<RunOutcome> {
+    return attachAddressTo(argument, { storeFor: this.#storeFor, consent: this.#attachments });
   }
 
   async cleanUpAssets(argument: unknown): Promise<RunOutcome> {

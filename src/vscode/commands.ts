@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   renameChat: (app, argument, _, chats) => app.chats.act('rename', argument, chats),
   deleteChat: (app, argument, _, chats) => app.chats.act('delete', argument, chats),
   attachFile: (app, argument) => app.attachFile(argument),
+  attachAddress: (app, argument) => app.attachAddress(argument),
   cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
   forgetPermissions: (app) => app.forgetPermissions(),
   showLog: (app) => app.log.show(),

@@ -1,6 +1,7 @@
 import { eachLine } from '../../base/lines.ts';
 import { findHidden } from './comments.ts';
 import { decodePercent } from './escape.ts';
+import { type LineRange, readLineRange, renderLineRange } from './lineRange.ts';
 import type { Region } from './textEdit.ts';
 
 interface FoundLink {
@@ -13,8 +14,15 @@ interface FoundLink {
   readonly end: number;
 }
 
+interface ReadLink extends FoundLink {
+  /** The path of a local file. */
+  readonly local: string | undefined;
+  /** The lines of that file, if the link names some. */
+  readonly lines?: LineRange;
+}
+
 /** Links and images in order, outside code and comments. */
-export function findLinks(body: string): readonly (FoundLink & { readonly local: string | undefined })[] {
+export function findLinks(body: string): readonly ReadLink[] {
   if (!body.includes(']')) return [];
   const { comments, code } = findHidden(body);
   const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
@@ -24,18 +32,26 @@ export function findLinks(body: string): readonly (FoundLink & { readonly local:
     new LinkScanner(body, block, cursor, definitions)
       .scan()
       .sort((a, b) => a.offset - b.offset)
-      .map((link) => ({ ...link, local: localTarget(link.target) })),
+      .map((link) => withLocal(link)),
   );
 }
 
-interface LocalLink extends Region, Pick<FoundLink, 'target' | 'label' | 'isImage'> {}
+function withLocal(link: FoundLink): ReadLink {
+  const local = localTarget(link.target);
+  const lines = local === undefined ? undefined : readLineRange(link.target);
+  return { ...link, local, ...(lines && { lines }) };
+}
 
-/** The decoded paths of the local files that a turn links to, in order and without duplicates. */
+interface LocalLink extends Region, Pick<ReadLink, 'target' | 'label' | 'isImage' | 'lines'> {}
+
+/** The decoded paths of the local files, or lines of files, that a turn links to, in order and without duplicates. */
 export function localLinks(body: string): readonly LocalLink[] {
   const links = new Map<string, LocalLink>();
-  for (const { local, offset, end, label, isImage } of findLinks(body)) {
-    if (local === undefined || links.has(local)) continue;
-    links.set(local, { target: local, start: offset, end, label, isImage });
+  for (const { local, lines, offset, end, label, isImage } of findLinks(body)) {
+    if (local === undefined) continue;
+    const key = `${local}\n${lines ? renderLineRange(lines) : ''}`;
+    if (links.has(key)) continue;
+    links.set(key, { target: local, start: offset, end, label, isImage, ...(lines && { lines }) });
   }
   return [...links.values()];
 }

@@ -34,7 +34,7 @@ export function createConfinedFetch(
       method: 'HEAD',
       signal: AbortSignal.timeout(HEAD_TIMEOUT_MS),
     });
-    return send(request, { nearest: 'machine', lookup }).then(
+    return sendConfined(request, { nearest: 'machine', lookup }).then(
       ({ address }) => reachOf(address),
       () => 'internet',
     );
@@ -43,25 +43,27 @@ export function createConfinedFetch(
     const target = new URL(url);
     const create = () => new Request(target, init);
     if (hostOf(target) === hostOf(server))
-      return (await send(create(), { nearest: 'machine', lookup })).response;
+      return (await sendConfined(create(), { nearest: 'machine', lookup })).response;
     try {
-      return (await send(create(), { nearest: 'internet', lookup })).response;
+      return (await sendConfined(create(), { nearest: 'internet', lookup })).response;
     } catch (error) {
       if (!(error instanceof RefusedAddressError)) throw error;
       known ??= reachOfServer();
-      return (await send(create(), { nearest: await known, lookup })).response;
+      return (await sendConfined(create(), { nearest: await known, lookup })).response;
     }
   };
 }
 
 const HEAD_TIMEOUT_MS = 10_000;
 
-interface Confined {
+export interface Confined {
+  /** Nothing that is nearer to this machine is reached. */
   readonly nearest: Reach;
   readonly lookup: typeof systemLookup;
 }
 
-async function send(
+/** Sends one request, and follows no redirect. The address is checked when the connection is made, after DNS. */
+export async function sendConfined(
   request: Request,
   { nearest, lookup }: Confined,
 ): Promise<{ readonly response: Response; readonly address: string }> {

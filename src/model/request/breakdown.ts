@@ -7,6 +7,7 @@ import type { TextEdit } from '../../ports/document.ts';
 import type { ModelRequest, ModelTool } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { leaveOutResult } from '../../result/markdown.ts';
+import { linkName } from './attachments.ts';
 import { estimateFile, estimatePart, estimateTool } from './estimate.ts';
 import type { TurnShare } from './request.ts';
 
@@ -80,24 +81,24 @@ function sorted(items: readonly BreakdownItem[]): readonly BreakdownItem[] {
   return items.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens);
 }
 
+/** The line in place of a file that is not sent belongs to the turn. */
 function turnItem({ text }: Explained, { turn, parts, attachments }: TurnShare): BreakdownItem {
-  const named = attachments.map(({ part }) => part);
-  const words = [...parts, ...named].reduce((sum, part) => sum + estimatePart(part), 0);
+  const lines = attachments.flatMap(({ part, sent }) => (sent === undefined ? [part] : []));
   return {
     what: { kind: 'turn', turn },
-    tokens: words,
+    tokens: [...parts, ...lines].reduce((sum, part) => sum + estimatePart(part), 0),
     at: turn.start,
     leaveOut: turn.role === 'tool' ? leaveOutResult(text, turn) : leaveOutTurn(text, turn),
   };
 }
 
-/** Files that are sent as files: attachments of the user, and images from tools. */
+/** Attachments of the user, and images from tools. */
 function fileItems({ text }: Explained, { turn, parts, attachments }: TurnShare): readonly BreakdownItem[] {
-  const linked = attachments.flatMap(({ link, part }): readonly BreakdownItem[] => {
-    if (part.kind !== 'file') return [];
-    const what = { kind: 'file', name: link.target, turn } as const;
-    const leaveOut = leaveOutRegion(text, turn, link);
-    return [{ what, tokens: estimateFile(part), at: link.start, leaveOut }];
+  const linked = attachments.flatMap(({ link, part, sent }): readonly BreakdownItem[] => {
+    if (sent === undefined) return [];
+    const what = { kind: 'file', name: linkName(link), turn } as const;
+    const tokens = part.kind === 'file' ? estimateFile(part) : estimatePart(part);
+    return [{ what, tokens, at: link.start, leaveOut: leaveOutRegion(text, turn, link) }];
   });
   const returned = parts.flatMap((part): readonly BreakdownItem[] => {
     if (part.kind !== 'file') return [];

@@ -39,6 +39,8 @@ export interface ConversationDeps {
   readonly servers: () => Promise<readonly string[]>;
   /** Whether a path leads to this chat's assets. An unsaved chat has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
+  /** Whether its requests are only measured, so that text files need not be read. */
+  readonly isEstimate?: boolean;
   /** How long a request waits for the tools of one server. */
   readonly maxListMs?: number;
   /** Rejects when the signal is aborted. */
@@ -86,8 +88,8 @@ export class ChatConversation implements Conversation {
   }
 
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
-    const { model, request, notes, failures } = await this.#build(text, signal);
-    return { model, request, notes, failures };
+    const { model, request, notes, failures, attached } = await this.#build(text, signal);
+    return { model, request, notes, failures, attached };
   }
 
   async breakDown(text: string, signal: AbortSignal): Promise<Breakdown> {
@@ -95,7 +97,7 @@ export class ChatConversation implements Conversation {
   }
 
   async #build(text: string, signal: AbortSignal): Promise<PreparedRequest & Explained> {
-    const { attachments, isOwnAsset, sendImages } = this.#deps;
+    const { attachments, isOwnAsset, isEstimate, sendImages } = this.#deps;
     const { settings, agentSystem, notes: settingNotes } = await this.#settle(text);
     const model = await this.#deps.findModel(settings.model);
     const { tools: usable, failures, instructions = [] } = await this.#listTools(settings, signal);
@@ -111,6 +113,7 @@ export class ChatConversation implements Conversation {
       agentSystem,
       sendImages: sendImages?.(),
       isOwnAsset,
+      isEstimate,
       signal,
     });
     const reasons = failures.map(({ reason }) => reason);

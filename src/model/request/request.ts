@@ -20,7 +20,8 @@ import type {
   ModelTool,
   OwnTool,
 } from '../../ports/models.ts';
-import { AttachedParts, type Attachment, calledText, viewResults } from './files.ts';
+import { AttachedParts, type Attachment } from './attachments.ts';
+import { calledText, viewResults } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {
   CallIds,
@@ -43,6 +44,8 @@ export interface RequestSources {
   readonly sendImages?: 'auto' | 'always' | 'never' | undefined;
   /** Whether a path leads to this chat's assets. */
   readonly isOwnAsset?: ((path: string) => boolean) | undefined;
+  /** Attached text is represented by its file, whose size is enough for an estimate. */
+  readonly isEstimate?: boolean | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -51,6 +54,8 @@ interface BuiltRequest {
   readonly shares: readonly TurnShare[];
   /** For the user: what is not sent, and why. */
   readonly notes: readonly string[];
+  /** For the user: the attachments of the last turn. */
+  readonly attached: readonly string[];
 }
 
 /** What one turn adds to a request. A result belongs to the tool's turn, not to the turn with the call. */
@@ -62,8 +67,9 @@ export interface TurnShare {
 
 /** Builds the next request from the chat's text. Rejects with a message for the user. */
 export async function buildRequest(text: string, sources: RequestSources): Promise<BuiltRequest> {
-  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder, signal } = sources;
-  const files = { text, attachments, model, sendImages, isOwnAsset, signal };
+  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder } = sources;
+  const { isEstimate, signal } = sources;
+  const files = { text, attachments, model, sendImages, isOwnAsset, isEstimate, signal };
   const attached = new AttachedParts(files);
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
@@ -87,6 +93,7 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
     },
     shares: summary ? [shareOf(summary, { parts: opening.flatMap(partsOf) }), ...shares] : shares,
     notes: attached.notes,
+    attached: attached.attached,
   };
 }
 

@@ -90,6 +90,13 @@ export async function attachFiles(
   files: readonly vscode.Uri[],
 ): Promise<RunOutcome> {
   const links = files.map((file) => linkToFile(document.uri, file));
+  const editor = await showInUserTurn(document);
+  const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
+  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('Could not insert the links.'));
+}
+
+/** Shows a chat with the cursor in a user turn: where it is, or else at the end. */
+export async function showInUserTurn(document: vscode.TextDocument): Promise<vscode.TextEditor> {
   const editor = await vscode.window.showTextDocument(document);
   const { turns } = parseChat(document.getText());
   const offset = document.offsetAt(editor.selection.active);
@@ -97,8 +104,7 @@ export async function attachFiles(
     ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
   );
   if (!inUserTurn) moveToEnd(editor);
-  const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
-  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('Could not insert the links.'));
+  return editor;
 }
 
 /** `compute` receives the text of the line before the caret. The caret moves behind the inserted text. */

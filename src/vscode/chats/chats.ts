@@ -8,6 +8,7 @@ import type { Runs } from '../run/runs.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, RUNNING, showProblem, tell } from '../ui/outcomes.ts';
 import { confirm, moveToTrash } from '../ui/trash.ts';
+import { linesOf } from '../write/symbols.ts';
 import { ChatList, ChatTexts } from './list.ts';
 import { openSample } from './samples.ts';
 import { searchChats } from './search.ts';
@@ -115,13 +116,11 @@ function quoteSelection(): string | undefined {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.selection.isEmpty || editor.document.uri.path.endsWith('.chat.md')) return undefined;
   const { document, selection } = editor;
-  const { start, end } = selection;
-  // A selection of whole lines ends at the beginning of the next line.
-  const lastLine = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+  const { first, last } = linesOf(selection);
   return quoteLines({
     file: vscode.workspace.asRelativePath(document.uri),
-    firstLine: start.line + 1,
-    lastLine: lastLine + 1,
+    firstLine: first,
+    lastLine: last,
     language: document.languageId,
     text: document.getText(selection),
   });

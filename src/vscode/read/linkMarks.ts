@@ -4,9 +4,12 @@ import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { sinceSummary } from '../../chat/edits/leaveOut.ts';
 import type { Turn } from '../../chat/format/chat.ts';
+import type { LineRange } from '../../chat/format/lineRange.ts';
 import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
+import { readLines } from '../../model/request/attachments.ts';
+import { readOnce } from '../../model/request/files.ts';
 import { sentAs } from '../../model/request/sentAs.ts';
 import type { AttachedFile } from '../../ports/document.ts';
 import { chatOf, rangeOf } from '../chat/chatFiles.ts';
@@ -36,7 +39,7 @@ export function showLinkMarks(conversations: Conversations, models: EditorModels
     const marks = await Promise.all(
       linksIn(document, visible).map(async (link) => ({
         range: rangeOf(document, link),
-        status: await statusOf(link.local, (target) => find(document.uri, target), { models, model }),
+        status: await statusOf(link, (target) => find(document.uri, target), { models, model }),
       })),
     );
     if (signal.aborted) return;
@@ -67,10 +70,16 @@ function rememberFiles(conversations: Conversations) {
     const now = performance.now();
     for (const [key, { at }] of files) if (now - at > MAX_AGE_MS) files.delete(key);
     const key = `${chat.toString()}\n${target}`;
-    const file = files.get(key)?.file ?? conversations.attachments(chat).find(target);
+    const file = files.get(key)?.file ?? findOnce(conversations, chat, target);
     if (!files.has(key)) files.set(key, { at: now, file });
     return file;
   };
+}
+
+/** Several links to lines of a file read it once. */
+async function findOnce(conversations: Conversations, chat: vscode.Uri, target: string) {
+  const file = await conversations.attachments(chat).find(target);
+  return { ...file, read: readOnce(file) };
 }
 
 /** The links of visible user turns to files, and to images on the web. */
@@ -82,27 +91,45 @@ function linksIn(document: vscode.TextDocument, ranges: readonly vscode.Range[])
   const turns = sinceSummary(chatOf(document)).turns;
   return turns.flatMap((turn) => {
     if (turn.role !== 'user' || !isVisible(turn)) return [];
-    return findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) =>
+    return findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, lines, isImage, target }) =>
       local !== undefined || (isImage && /^https?:/i.test(target))
-        ? [{ start: turn.bodyStart + offset, end: turn.bodyStart + end, local }]
+        ? [{ start: turn.bodyStart + offset, end: turn.bodyStart + end, local, lines }]
         : [],
     );
   });
 }
 
 async function statusOf(
-  target: string | undefined,
+  { local, lines }: { readonly local: string | undefined; readonly lines: LineRange | undefined },
   find: (target: string) => Promise<AttachedFile>,
   context: { readonly models: EditorModels; readonly model: string | undefined },
 ): Promise<LinkStatus> {
-  if (target === undefined) return notSent(vscode.l10n.t('nothing is loaded from the internet'));
+  if (local === undefined) return notSent(vscode.l10n.t('nothing is loaded from the internet'));
   try {
-    return await fileStatus(await find(target), context);
+    const file = await find(local);
+    if (lines) return await linesStatus(file, lines);
+    return file.isFolder ? folderStatus(file) : await fileStatus(file, context);
   } catch (error) {
     if (!(error instanceof OutsideFolders)) return notSent(messageOf(error));
     const reason = vscode.l10n.t('This file is outside the workspace. You are asked before it is sent.');
     return { isSent: false, label: vscode.l10n.t('? asks before sending'), reason };
   }
+}
+
+async function linesStatus(file: AttachedFile, range: LineRange): Promise<LinkStatus> {
+  const found = await readLines(file, range);
+  if (found.kind === 'problem') return notSent(found.reason);
+  const { t } = vscode.l10n;
+  const { first, last } = found.sent;
+  const label = first === last ? t('✓ line {0}', first) : t('✓ lines {0}–{1}', first, last);
+  return { isSent: true, label, reason: t('Only these lines of the file are sent with the turn.') };
+}
+
+function folderStatus({ size }: AttachedFile): LinkStatus {
+  const reason = vscode.l10n.t(
+    'The names and sizes of the files in this folder are sent with the turn, not their content.',
+  );
+  return { isSent: true, label: `✓ ${describeSize(size)}`, reason };
 }
 
 async function fileStatus(

@@ -67,7 +67,8 @@ export class Conversations {
         : (this.#known.get(server) ?? { tools: [], failures: [] });
     const known = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
     return this.#create(chat, {
-      attachments: withoutText(this.attachments(chat)),
+      attachments: this.attachments(chat),
+      isEstimate: true,
       findModel: async (name) => ({
         name: name ?? '',
         provider: '',
@@ -91,7 +92,7 @@ export class Conversations {
 
   #create(
     chat: vscode.Uri,
-    deps: Pick<ConversationDeps, 'attachments' | 'findModel' | 'tools' | 'servers'>,
+    deps: Pick<ConversationDeps, 'attachments' | 'findModel' | 'tools' | 'servers' | 'isEstimate'>,
   ): ChatConversation {
     const { folder, roots } = this.#placesOf(chat);
     // An untitled chat links to its assets by absolute paths.
@@ -113,16 +114,6 @@ export class Conversations {
     if (model?.provider !== 'tour') return builtIns.addTo(withEditorServer(allowed), chat);
     return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await list.startable()).keys()];
   }
-}
-
-/** An estimate needs only the size of text files, not their text. */
-function withoutText(files: AttachmentSource): AttachmentSource {
-  return {
-    find: async (target, signal) => {
-      const file = await files.find(target, signal);
-      return file.isText ? { ...file, isText: false, mimeType: 'text/plain' } : file;
-    },
-  };
 }
 
 function never(): never {

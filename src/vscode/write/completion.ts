@@ -15,6 +15,7 @@ import {
   WorkspaceFiles,
 } from './request.ts';
 import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
+import { EditorSnapshots } from './snapshots.ts';
 
 type Kind = CompletionPlace['kind'];
 
@@ -27,16 +28,18 @@ const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   '.': ['file', 'mention', 'tool'],
   '-': ['file', 'mention', 'command'],
   '"': ['arguments', 'value'],
-  ':': ['arguments', 'value'],
+  ':': ['arguments', 'value', 'file'],
   ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
-export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files'>): vscode.Disposable {
+export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files' | 'snapshots'>): vscode.Disposable {
   const help = toolHelp(deps.known);
   const files = new WorkspaceFiles();
-  const completion = completionProvider({ ...deps, help, files });
+  const snapshots = new EditorSnapshots();
+  const completion = completionProvider({ ...deps, help, files, snapshots });
   return vscode.Disposable.from(
     files,
+    snapshots,
     watchArguments(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
@@ -86,6 +89,7 @@ const SLASH_COMMANDS: readonly (readonly [word: string, command: string, about: 
   ['regenerate', 'regenerate', t('Regenerate the last reply')],
   ['model', 'selectModel', t('Choose the model of this chat')],
   ['attach', 'attachFile', t('Attach files')],
+  ['fetch', 'attachAddress', t('Fetch a web address and attach it')],
   ['tool', 'callTool', t('Call a tool')],
   ['prompt', 'insertPrompt', t('Insert a prompt from a server')],
   ['resource', 'readResource', t('Read a resource from a server')],

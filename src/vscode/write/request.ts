@@ -15,6 +15,12 @@ export interface ItemDeps {
   readonly models: EditorModels;
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
+  readonly snapshots: SnapshotSource;
+}
+
+/** What the editor shows at this moment, as text for the chat. */
+interface SnapshotSource {
+  items(request: RequestAt<'file'>): vscode.CompletionItem[];
 }
 
 export interface CompletionRequest<P extends CompletionPlace = CompletionPlace> {

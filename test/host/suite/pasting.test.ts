@@ -13,7 +13,10 @@ import { join } from 'node:path';
 import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { FolderAssets } from '../../../src/assets/store.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
 import { FileInserter } from '../../../src/vscode/chat/paste.ts';
+import { serveHttp } from '../../kit/http.ts';
+import { until } from '../../kit/until.ts';
 import { inWorkspace, openChat } from './kit/workspace.ts';
 
 const PNG = Buffer.from(
@@ -162,5 +165,57 @@ suite('pasting and dropping into a chat', () => {
 
   test('web addresses are left to the editor', async () => {
     assert.equal(await drop(uriList(vscode.Uri.parse('https://example.com/a.png'))), undefined);
+  });
+});
+
+suite('a link to a web address', () => {
+  const cleanups: (() => void | Promise<void>)[] = [];
+  teardown(async () => {
+    for (const each of cleanups.splice(0)) await each();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  const answers = async () =>
+    (await vscode.commands.getCommands(true)).filter((id) => /^filechat\.answer\.\d+\.\d$/.test(id));
+
+  /** Waits for the question in a notification, and gives its first or second answer. */
+  async function answer(number: 0 | 1): Promise<void> {
+    await until(async () => (await answers()).length > 0);
+    const id = (await answers()).find((each) => each.endsWith(`.${number}`));
+    await vscode.commands.executeCommand(id ?? '');
+  }
+
+  test('is fetched after the user agreed to its host, and then leads to the file', async () => {
+    const requests: string[] = [];
+    const site = await serveHttp({ after: (work) => cleanups.push(work) }, ({ url = '' }, response) => {
+      requests.push(url);
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`Page ${url}`);
+    });
+    const chat = await openChat('fetch.chat.md', `# %% user\n[a](${site}/a) and [b](${site}/b)\n`);
+    const [action] = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      chat.uri,
+      new vscode.Range(1, 2, 1, 2),
+    );
+    assert.equal(action?.title, 'Fetch and Attach');
+    const fetchFirst = () =>
+      vscode.commands.executeCommand<RunOutcome>(
+        'filechat.attachAddress',
+        ...(action.command?.arguments ?? []),
+      );
+    const declined = fetchFirst();
+    await answer(1);
+    assert.deepEqual([(await declined).ok, requests], [false, []]);
+    const allowed = fetchFirst();
+    await answer(0);
+    const [path = ''] = (await allowed).assets;
+    assert.equal(readFileSync(inWorkspace(path).fsPath, 'utf8'), 'Page /a');
+    assert.equal(chat.getText(), `# %% user\n[a](${path} "${site}/a") and [b](${site}/b)\n`);
+    const { ok } = await vscode.commands.executeCommand<RunOutcome>('filechat.attachAddress', {
+      uri: chat.uri,
+      address: `${site}/b`,
+    });
+    assert.deepEqual([ok, requests], [true, ['/a', '/b']]);
+    await chat.save();
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, teardown, test } from 'mocha';
@@ -230,3 +231,145 @@ suite('text that could not be written to a chat', () => {
     assert.deepEqual(texts.sort(), ['# %% tool a.b c1\nfirst\n', 'second']);
   });
 });
+
+suite('completions after #', () => {
+  let opened = 0;
+  const subscriptions: vscode.Disposable[] = [];
+  teardown(async () => {
+    for (const each of subscriptions.splice(0)) each.dispose();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  async function openSource(text: string): Promise<vscode.TextEditor> {
+    const uri = inWorkspace('source.txt');
+    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+    return vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: false });
+  }
+
+  /** The texts that the offered items insert, by their names. */
+  async function offered(typed: string): Promise<ReadonlyMap<string, string>> {
+    const text = `# %% user\n${typed}`;
+    opened += 1;
+    const chat = await openChat(`complete-${opened}.chat.md`, text);
+    const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      chat.uri,
+      chat.positionAt(text.length),
+    );
+    return new Map(
+      list.items.map(({ label, insertText }) => [
+        typeof label === 'string' ? label : label.label,
+        typeof insertText === 'string' ? insertText : (insertText?.value ?? ''),
+      ]),
+    );
+  }
+
+  test('a symbol of an open file becomes a link to its lines', async () => {
+    const provider: vscode.DocumentSymbolProvider = {
+      provideDocumentSymbols: () => {
+        const range = new vscode.Range(1, 0, 4, 0);
+        return [new vscode.DocumentSymbol('drawChart', '', vscode.SymbolKind.Function, range, range)];
+      },
+    };
+    subscriptions.push(
+      vscode.languages.registerDocumentSymbolProvider({ pattern: '**/source.txt' }, provider),
+    );
+    await openSource('a\nb\nc\nd\ne\n');
+    assert.equal((await offered('#drawC')).get('drawChart'), '[drawChart](source.txt#L2-L4)');
+  });
+
+  test('the selection of the other editor and the problems of its file are copied into the chat', async () => {
+    const editor = await openSource('one\ntwo\nthree\n');
+    // The extension is loaded with the first chat, and sees selections from then on.
+    await offered('#');
+    const shown = await vscode.window.showTextDocument(editor.document, { preview: false });
+    shown.selection = new vscode.Selection(1, 0, 3, 0);
+    const problems = vscode.languages.createDiagnosticCollection('test');
+    subscriptions.push(problems);
+    problems.set(shown.document.uri, [
+      new vscode.Diagnostic(new vscode.Range(1, 2, 1, 3), 'Odd.', vscode.DiagnosticSeverity.Warning),
+    ]);
+    const items = await offered('See #');
+    assert.equal(items.get('selection'), '\n\n`source.txt`, lines 2–3:\n\n```plaintext\ntwo\nthree\n```\n\n');
+    assert.equal(
+      items.get('problems:source.txt'),
+      '\n\n`source.txt`, problems:\n\n```text\n2:3 warning: Odd.\n```\n\n',
+    );
+  });
+
+  test('the uncommitted changes of Git are copied into the chat', async () => {
+    const folder = inWorkspace('repository');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.test', ...args], {
+        cwd: folder.fsPath,
+      });
+    await vscode.workspace.fs.createDirectory(folder);
+    const file = vscode.Uri.joinPath(folder, 'a.txt');
+    await vscode.workspace.fs.writeFile(file, Buffer.from('old\n'));
+    git('init', '--quiet');
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'Start');
+    await vscode.workspace.fs.writeFile(file, Buffer.from('new\n'));
+    const api = await enableGit();
+    await api.openRepository(folder);
+    const chat = await openChat('repository/diff.chat.md', '# %% user\nReview #');
+    const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      chat.uri,
+      chat.lineAt(1).range.end,
+    );
+    const item = list.items.find(({ filterText }) => filterText === '#git:diff');
+    const editor = await vscode.window.showTextDocument(chat);
+    await editor.edit((edit) => edit.delete(new vscode.Range(1, 7, 1, 8)));
+    await vscode.commands.executeCommand(item?.command?.command ?? '', ...(item?.command?.arguments ?? []));
+    assert.match(
+      chat.getText(),
+      /^# %% user\nReview \n\n`git diff`, uncommitted changes:\n\n```diff\ndiff --git [\s\S]*\n-old\n\+new\n```\n\n$/,
+    );
+    await chat.save();
+  });
+
+  test('the output of the last command in a terminal is copied into the chat', async () => {
+    await offered('#');
+    const terminal = vscode.window.createTerminal({ shellPath: '/bin/bash' });
+    subscriptions.push(terminal);
+    terminal.show();
+    const shell = await new Promise<vscode.TerminalShellIntegration>((resolve) => {
+      subscriptions.push(
+        vscode.window.onDidChangeTerminalShellIntegration((event) => {
+          if (event.terminal === terminal) resolve(event.shellIntegration);
+        }),
+      );
+    });
+    const ended = new Promise<void>((resolve) => {
+      subscriptions.push(vscode.window.onDidEndTerminalShellExecution(() => resolve()));
+    });
+    shell.executeCommand('echo out && false');
+    await ended;
+    assert.equal(
+      (await offered('#')).get('terminal:last'),
+      '`echo out && false`, output, exit code 1:\n\n```text\nout\n```\n\n',
+    );
+  });
+});
+
+interface GitExtension {
+  readonly enabled: boolean;
+  readonly onDidChangeEnablement: vscode.Event<boolean>;
+  getAPI(version: 1): { openRepository(folder: vscode.Uri): Promise<unknown> };
+}
+
+/** The workbench of the tests has Git switched off. */
+async function enableGit() {
+  const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
+  assert.ok(git);
+  const enabled = new Promise<void>((resolve) => {
+    const subscription = git.onDidChangeEnablement(() => {
+      subscription.dispose();
+      resolve();
+    });
+  });
+  await vscode.workspace.getConfiguration('git').update('enabled', true, vscode.ConfigurationTarget.Global);
+  if (!git.enabled) await enabled;
+  return git.getAPI(1);
+}

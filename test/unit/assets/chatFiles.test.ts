@@ -73,6 +73,24 @@ const WAYS = {
   },
 };
 
+describe('a folder', () => {
+  it('is a listing for a link, also if it is a root', async () => {
+    const { isFolder, isText, read } = await attached('.', { roots: [chats] });
+    assert.deepEqual([isFolder, isText], [true, true]);
+    const listing = new TextDecoder().decode(await read());
+    assert.equal(listing, `a.csv  4 bytes\ncmdassets/\n  ${NAME}  5 bytes`);
+  });
+
+  it('outside of the roots is listed after the user agreed', async () => {
+    const mayRead = async (path: string) => path === tree.at('outside');
+    const { read } = await attached('../../outside', { mayRead });
+    assert.equal(new TextDecoder().decode(await read()), 'secret.txt  6 bytes');
+  });
+
+  it('is refused as an argument', () =>
+    assert.rejects(argument('cmdassets'), message('it is not a regular file')));
+});
+
 for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
   describe(`${way} finds`, () => {
     it('a file from the chat’s folder, upwards within the roots, and by its whole path', async () => {
@@ -146,7 +164,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
       await assert.rejects(findAsset(NAME), message('there is no such file'));
     });
 
-    it('a folder', () => assert.rejects(find('cmdassets'), message('it is not a regular file')));
+    it('a folder outside of the roots', () => assert.rejects(find('../../outside'), OUTSIDE));
 
     it('links that lead nowhere', needsSymlinks, async () => {
       symlinkSync('nowhere', here('dangling'));

@@ -51,7 +51,7 @@ describe('wrong usage', () => {
     'no command': [[], 'No command was given.'],
     'an unknown command': [
       ['dance'],
-      'Unknown command “dance”. The commands are tools, call, resources, read, run, retry.',
+      'Unknown command “dance”. The commands are tools, call, resources, read, run, attach, retry.',
     ],
     'an unknown option': [['tools', '--colour'], 'Unknown option “--colour”.', 'tools'],
     'an option of another command': [

@@ -47,6 +47,7 @@ function conversation() {
     },
     attachments: new MemoryAttachments({
       'data/sales.pdf': { bytes: 'x', mimeType: 'application/pdf', size: 60_000 },
+      'a.txt': { bytes: 'one\ntwo\nthree\nfour' },
       [IMAGE]: png,
     }),
     readAgent: async () => undefined,
@@ -107,6 +108,17 @@ describe('the breakdown of a request', () => {
     const tools = server?.what.tools.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
     assert.equal(Math.round(tools), Math.round(server?.tokens ?? 0));
     assert.deepEqual(partsOf({ system: [], history: [], tools: [], attachments: [] }, 10), []);
+  });
+
+  it('lists attached lines on their own, by their link', async () => {
+    const chat = '# %% user\nLook at [this](a.txt#L2-L3), not [that](a.txt#L9).\n';
+    const { history, attachments } = await breakDown(chat);
+    assert.deepEqual(
+      attachments.map(({ what, tokens }) => [what.kind === 'file' && what.name, tokens > 10]),
+      [['a.txt#L2-L3', true]],
+    );
+    // The turn, and the line that says that line 9 is not sent.
+    assert.ok((history[0]?.tokens ?? 0) > 30);
   });
 
   it('an attachment is left out alone', async () => {

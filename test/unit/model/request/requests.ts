@@ -9,6 +9,7 @@ export interface MemoryFile {
   readonly mimeType?: string;
   /** If it differs from the type of the bytes. */
   readonly size?: number;
+  readonly isFolder?: boolean;
 }
 
 /** Files in memory that count how often they are read. */
@@ -23,13 +24,14 @@ export class MemoryAttachments implements AttachmentSource {
   async find(target: string): Promise<AttachedFile> {
     const file = this.#files.get(target);
     if (!file) throw new Error('there is no such file');
-    const { bytes: given, mimeType = 'text/plain' } = file;
+    const { bytes: given, mimeType = 'text/plain', isFolder = false } = file;
     const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given;
     return {
       name: target.slice(target.lastIndexOf('/') + 1),
       size: file.size ?? bytes.length,
       mimeType,
       isText: mimeType.startsWith('text/'),
+      isFolder,
       read: async () => {
         this.reads.set(target, (this.reads.get(target) ?? 0) + 1);
         return bytes;
