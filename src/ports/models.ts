@@ -122,6 +122,7 @@ export type ModelEvent =
   | { readonly kind: 'metadata'; readonly metadata: ProviderMetadata }
   | { readonly kind: 'reasoning'; readonly text: string }
   | MadeFileEvent
+  | OwnCallEvent
   /** A call begins or grows. Kept if the stream is interrupted. */
   | { readonly kind: 'callInput'; readonly key: string; readonly name: string; readonly text: string }
   /** A call is complete. `key` is that of its `callInput` events. */
@@ -135,6 +136,16 @@ export type ModelEvent =
       readonly metadata?: ProviderMetadata | undefined;
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
+
+/** The provider has run one of its own tools. The user sees it; the model does not get it back as its own words. */
+export interface OwnCallEvent {
+  readonly kind: 'ownCall';
+  /** Letters, digits and `_`. */
+  readonly name: string;
+  readonly query: string;
+  /** The whole query and its result. */
+  readonly text: string;
+}
 
 /** The model has made a file. `isDraft`: it belongs to the reasoning. */
 export interface MadeFileEvent {
