@@ -7,7 +7,7 @@ export interface ChatModel {
   /** A name from the settings, or `provider/model`. */
   readonly name: string;
   readonly provider: string;
-  /** Whether files of this type can be sent. In tool results, only images can. */
+  /** Whether files of this type can be sent. */
   accepts(mimeType: string): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
@@ -53,8 +53,8 @@ export interface ModelRequest {
   readonly isWhole?: boolean | undefined;
 }
 
-/** What some models refuse in a request. */
-export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
+/** What some models refuse in a request. `documents` are the files that are not images: PDFs and audio. */
+export type RequestFeature = 'images' | 'documents' | 'tools' | 'system' | 'temperature' | 'streaming';
 
 /** `provider.web_search` in `tools` of a chat. */
 export type OwnTool = 'web_search' | 'code_execution' | 'image_generation';
@@ -105,7 +105,7 @@ export interface OwnFilePart extends FilePart {
   readonly metadata?: ProviderMetadata | undefined;
 }
 
-/** The result of one call. Its files are images. */
+/** The result of one call. Its files are images, PDFs and audio. */
 export interface CallResult {
   readonly id: string;
   readonly name: string;

@@ -20,7 +20,7 @@ import type {
   ModelTool,
   OwnTool,
 } from '../../ports/models.ts';
-import { AttachedParts, type Attachment, calledText, viewResults } from './files.ts';
+import { AttachedParts, type Attachment } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {
   CallIds,
@@ -29,6 +29,7 @@ import {
   replyMessages,
   withContinuation,
 } from './replyMessages.ts';
+import { calledText, viewResults } from './resultFiles.ts';
 import { compareCodeUnits, stripTags } from './tools.ts';
 
 export interface RequestSources {
