@@ -49,6 +49,7 @@ function describeLimit({ model, feature, reason }: LearnedLimit): string {
 
 const CONSEQUENCES: Readonly<Record<RequestFeature, string>> = {
   images: 'does not accept images, so it gets a one-line description of each',
+  documents: 'does not accept PDFs or audio, so it gets a one-line description of each',
   tools: 'does not accept tools, so the request was sent again without them',
   system: 'does not accept a system prompt, so it was put before the first message',
   temperature: 'does not accept a temperature, so the request was sent again without it',

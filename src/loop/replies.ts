@@ -4,7 +4,7 @@ import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
 import { HeldReasoning } from '../chat/reply/heldReasoning.ts';
 import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
-import { type PartialReply, partialReply } from '../chat/reply/place.ts';
+import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
 import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { RunError } from '../model/failures.ts';
@@ -211,7 +211,7 @@ class Reply {
     this.#startAttempt = () => {
       const partial = this.#takeBack() ? this.#partial : written;
       this.#partial = partial;
-      this.#repeat = partial && new RepeatFilter(partial.text);
+      this.#repeat = partial && new RepeatFilter(withoutProblems(partial.text), partial.blocks);
       this.#reasoning = new HeldReasoning(partial !== undefined && partial.tail !== '');
       this.#inline = new InlineReasoning(partial?.isEmpty !== false);
       this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
@@ -254,9 +254,11 @@ class Reply {
   /** The file is on disk before its link is in the document. */
   async #addFile({ file, isDraft, metadata }: MadeFileEvent, signal?: AbortSignal): Promise<void> {
     const part = await this.files.save(file, signal);
-    if (part) {
+    const markdown = part && renderPart(part);
+    if (part?.kind === 'problem' && this.#repeat?.skips(markdown ?? '')) return;
+    if (markdown !== undefined) {
       this.#endRepeat();
-      this.#push({ kind: 'writtenFile', markdown: renderPart(part), isDraft, metadata });
+      this.#push({ kind: 'writtenFile', markdown, isDraft, metadata });
     } else this.#repeat?.skipFile();
   }
 
@@ -269,6 +271,7 @@ class Reply {
       this.#push({ kind: 'text', text: this.#repeat.push(event.text) });
       return;
     }
+    if (event.kind === 'ownCall' && this.#repeat?.skips(event.text)) return;
     // Text that was held back comes before the event that follows it.
     if (event.kind !== 'callInput' && event.kind !== 'metadata') this.#endRepeat();
     this.#push(event);
@@ -307,14 +310,13 @@ class Reply {
   }
 
   #endRepeat(isWhole = true): void {
-    const held = this.#repeat?.end(isWhole) ?? '';
-    this.#repeat = undefined;
-    this.#push({ kind: 'text', text: held });
+    this.#push({ kind: 'text', text: this.#repeat?.end(isWhole) ?? '' });
   }
 
   #push(event: WrittenEvent): void {
     if (event.kind === 'text' && event.text === '') return;
-    if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
+    if (event.kind === 'text' || event.kind === 'reasoning' || event.kind === 'ownCall')
+      this.chars += event.text.length;
     if (event.kind === 'writtenFile') this.chars += event.markdown.length;
     this.#hasWords ||= isWords(event);
     const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;

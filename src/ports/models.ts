@@ -7,7 +7,7 @@ export interface ChatModel {
   /** A name from the settings, or `provider/model`. */
   readonly name: string;
   readonly provider: string;
-  /** Whether files of this type can be sent. In tool results, only images can. */
+  /** Whether files of this type can be sent. */
   accepts(mimeType: string): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
@@ -53,8 +53,8 @@ export interface ModelRequest {
   readonly isWhole?: boolean | undefined;
 }
 
-/** What some models refuse in a request. */
-export type RequestFeature = 'images' | 'tools' | 'system' | 'temperature' | 'streaming';
+/** What some models refuse in a request. `documents` are the files that are not images: PDFs and audio. */
+export type RequestFeature = 'images' | 'documents' | 'tools' | 'system' | 'temperature' | 'streaming';
 
 /** `provider.web_search` in `tools` of a chat. */
 export type OwnTool = 'web_search' | 'code_execution' | 'image_generation';
@@ -105,7 +105,7 @@ export interface OwnFilePart extends FilePart {
   readonly metadata?: ProviderMetadata | undefined;
 }
 
-/** The result of one call. Its files are images. */
+/** The result of one call. Its files are images, PDFs and audio. */
 export interface CallResult {
   readonly id: string;
   readonly name: string;
@@ -122,6 +122,7 @@ export type ModelEvent =
   | { readonly kind: 'metadata'; readonly metadata: ProviderMetadata }
   | { readonly kind: 'reasoning'; readonly text: string }
   | MadeFileEvent
+  | OwnCallEvent
   /** A call begins or grows. Kept if the stream is interrupted. */
   | { readonly kind: 'callInput'; readonly key: string; readonly name: string; readonly text: string }
   /** A call is complete. `key` is that of its `callInput` events. */
@@ -135,6 +136,16 @@ export type ModelEvent =
       readonly metadata?: ProviderMetadata | undefined;
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
+
+/** The provider has run one of its own tools. The user sees it; the model does not get it back as its own words. */
+export interface OwnCallEvent {
+  readonly kind: 'ownCall';
+  /** Letters, digits and `_`. */
+  readonly name: string;
+  readonly query: string;
+  /** The whole query and its result. */
+  readonly text: string;
+}
 
 /** The model has made a file. `isDraft`: it belongs to the reasoning. */
 export interface MadeFileEvent {

@@ -95,7 +95,7 @@ function nest(entries: readonly OutlineEntry[]): readonly OutlineEntry[] {
 
 /** From the line of `start`, which stays visible, to the line of `end`. */
 export interface Fold extends Region {
-  readonly kind: 'settings' | 'turn' | 'result' | 'call' | 'reasoning' | 'details';
+  readonly kind: 'settings' | 'turn' | 'result' | 'call' | 'reasoning' | 'ownCall' | 'details';
 }
 
 /** Longer calls and results are folded initially. */
@@ -116,7 +116,7 @@ export function planFolds(text: string, chat: Chat, shapes: TurnShapes): readonl
 
 /** `lines` includes the first line. */
 export function isFoldedInitially(kind: Fold['kind'], lines: number): boolean {
-  if (kind === 'reasoning') return lines > 1;
+  if (kind === 'reasoning' || kind === 'ownCall') return lines > 1;
   return (kind === 'result' || kind === 'call') && lines > MAX_OPEN_LINES;
 }
 
@@ -132,11 +132,7 @@ function innerFolds(text: string, turn: Turn, shapes: TurnShapes): readonly Fold
   const calls = turn.calls.map(
     ({ start, end }): Fold => ({ kind: 'call', start, end: beforeLineBreak(text, end) }),
   );
-  const details = shapes
-    .of(text, turn)
-    .details.map(
-      ({ isReasoning, start, end }): Fold => ({ kind: isReasoning ? 'reasoning' : 'details', start, end }),
-    );
+  const details = shapes.of(text, turn).details.map(({ kind, start, end }): Fold => ({ kind, start, end }));
   return [...calls, ...details].sort((a, b) => a.start - b.start || b.end - a.end);
 }
 

@@ -3,7 +3,7 @@ import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import type { Region } from '../format/textEdit.ts';
 
-import { REASONING_HEAD, readCut } from '../reply/notes.ts';
+import { OWN_CALL_INFO, REASONING_HEAD, readCut } from '../reply/notes.ts';
 import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
@@ -22,7 +22,7 @@ export interface Heading {
 
 /** A `<details>` block, from the start of its first line to the end of its last line. */
 interface Details extends Region {
-  readonly isReasoning: boolean;
+  readonly kind: 'reasoning' | 'ownCall' | 'details';
 }
 
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
@@ -49,6 +49,7 @@ class ShapeReader {
   readonly #headings: Heading[] = [];
   readonly #details: Details[] = [];
   readonly #openDetails: Line[] = [];
+  readonly #ownCalls = new Set<Line>();
   #label: string | undefined;
   #labelInCode: string | undefined;
   #assets = 0;
@@ -84,6 +85,9 @@ class ShapeReader {
     }
     const wasInComment = this.#fences.inComment;
     const state = this.#fences.step(line.text);
+    const last = this.#openDetails.at(-1);
+    if (last && state === 'opened' && this.#fences.open?.info.startsWith(OWN_CALL_INFO))
+      this.#ownCalls.add(last);
     if (state === 'inside' && this.#openDetails.length === 0) this.#labelInCode ??= renderedText(line.text);
     if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
   }
@@ -112,8 +116,13 @@ class ShapeReader {
     const first = this.#openDetails.pop();
     if (first) {
       const end = line.start + line.text.length;
-      this.#details.push({ start: first.start, end, isReasoning: first.text.trimEnd() === REASONING_HEAD });
+      this.#details.push({ start: first.start, end, kind: this.#kindOf(first) });
     }
     return true;
+  }
+
+  #kindOf(first: Line): Details['kind'] {
+    if (first.text.trimEnd() === REASONING_HEAD) return 'reasoning';
+    return this.#ownCalls.has(first) ? 'ownCall' : 'details';
   }
 }

@@ -1,11 +1,15 @@
+import type { OwnCallEvent } from '../../ports/models.ts';
 import { restoreInvisible, showInvisible } from '../format/escape.ts';
 import { type ReplyDirection, ReplyLines } from './lines.ts';
 import {
   closeWithNote,
   countClosingLines,
+  OWN_CALL_INFO,
   REASONING_FENCE,
+  REASONING_FOOT,
   REASONING_HEAD,
   REASONING_INFO,
+  renderOwnCallHead,
 } from './notes.ts';
 
 /** The escaped text starts no turn, makes no call, loads and hides nothing. Line ends become `\n`. */
@@ -179,4 +183,11 @@ export function checksum(text: string): string {
 
 export function beginReasoning(): string {
   return `${REASONING_HEAD}\n\n${REASONING_FENCE}${REASONING_INFO}\n`;
+}
+
+export function renderOwnCall({ name, query, text }: OwnCallEvent): string {
+  const writer = new ReasoningWriter();
+  const written = writer.push(text) + writer.flush();
+  const fenced = `${REASONING_FENCE}${OWN_CALL_INFO} ${name}\n${written}\n${REASONING_FENCE}`;
+  return `${renderOwnCallHead(name, query)}\n\n${fenced}\n\n${REASONING_FOOT}`;
 }

@@ -25,5 +25,6 @@ export class HeldReasoning {
 
 function isOfReasoning(event: { readonly kind: string }, held: readonly ModelEvent[]): event is ModelEvent {
   if (event.kind === 'file') return 'isDraft' in event && event.isDraft === true;
-  return event.kind === 'reasoning' || (event.kind === 'metadata' && held.length > 0);
+  if (event.kind === 'reasoning' || event.kind === 'ownCall') return true;
+  return event.kind === 'metadata' && held.length > 0;
 }

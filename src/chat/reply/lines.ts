@@ -249,9 +249,9 @@ const JOINT_ANYWHERE = /⟦U\+?$/;
 const PARTIAL_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
 const LIKE_A_MARKER = /^\\*#[ \t]*%%/;
 const PARTIAL_MARKER = /^\\*(?:#[ \t]*%?)?$/;
-/** A fence that Filechat would read as a call or as reasoning. */
-const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
-const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
+/** A fence that Filechat would read as a call, as reasoning, or as a call of the provider. */
+const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning|provider_tool)/;
+const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,12}))$/;
 
 const LIKE_A_FILE = '![Model generated ';
 

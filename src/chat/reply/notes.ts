@@ -8,6 +8,20 @@ export const REASONING_INFO = 'reasoning';
 /** Chosen before the reasoning is known: a line that begins with these backticks gets a backslash. */
 export const REASONING_FENCE = '````';
 
+/** `provider_tool web_search`: what a tool of the provider was asked for, and its result. */
+export const OWN_CALL_INFO = 'provider_tool';
+
+/** The line that is shown while the call is folded. */
+export function renderOwnCallHead(name: string, query: string): string {
+  const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');
+  const words = harmless(query);
+  const shown =
+    words.length > MAX_QUERY_CHARS ? `${words.slice(0, MAX_QUERY_CHARS - 1).toWellFormed()}…` : words;
+  return `<details><summary>${label}${shown && `: ${shown}`}</summary>`;
+}
+
+const MAX_QUERY_CHARS = 100;
+
 const CLOSED = /^<!-- filechat:closed (\d{1,2}) -->[ \t]*$/;
 /** A closing fence, then fences that are opened and closed, or the end of a formula. */
 const CLOSING = /^(?:(?:`{3,}|~{3,})\n)?(?:(?:(`{4,}|~{4,})end\n\1|\$\$ \$\$)\n)*$/;

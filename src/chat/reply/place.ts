@@ -13,7 +13,7 @@ import { FenceReader } from '../format/fence.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
 import { insertion, insertLines, skipBlankLines } from '../format/textEdit.ts';
-import { readReplyText } from './escape.ts';
+import { readReasoning, readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
 import {
   type Cut,
@@ -211,6 +211,8 @@ export interface PartialReply {
   readonly unclosed: string;
   /** The files that the model has made, drafts included. */
   readonly files: readonly Asset[];
+  /** What Filechat has written between the texts: problems, and calls that the provider has run. */
+  readonly blocks: readonly string[];
   readonly isEmpty: boolean;
 }
 
@@ -220,7 +222,8 @@ function readPartialReply(written: string): PartialReply {
   const last = pieces.at(-1);
   // An empty last line counts.
   const lines = last?.kind === 'text' ? last.lines.join('\n') + (body.endsWith('\n') ? '\n' : '') : '';
-  const tail = lines.trim() === '' ? '' : withoutBlankLinesAbove(readReplyText(lines));
+  const isEnded = lines.trim() === '' || isProblem(lines.trimEnd().split('\n').at(-1) ?? '');
+  const tail = isEnded ? '' : withoutBlankLinesAbove(readReplyText(lines));
   const texts = readReply(body).flatMap((part) =>
     part.kind === 'text' && part.text !== '' ? [part.text] : [],
   );
@@ -233,8 +236,27 @@ function readPartialReply(written: string): PartialReply {
     tail,
     unclosed: closingOf(body, pieces),
     files: pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.asset] : [])),
+    blocks: pieces.flatMap(blocksOf),
     isEmpty: body.trim() === '',
   };
+}
+
+function blocksOf(piece: ReplyPiece): readonly string[] {
+  if (piece.kind === 'ownCall') return [readReasoning(piece.lines)];
+  return piece.kind === 'text' ? piece.lines.filter(isProblem) : [];
+}
+
+/** A line in place of a file that the model has made, and not one of its own quotes. */
+function isProblem(line: string): boolean {
+  return /^> ⚠ (?:The (?:image|audio|file)\b|Could not save )/.test(line);
+}
+
+/** The reply's own words, which a model may repeat when it continues. */
+export function withoutProblems(text: string): string {
+  return text
+    .split('\n\n')
+    .filter((each) => !isProblem(each))
+    .join('\n\n');
 }
 
 /** The end is kept because the model continues exactly there. */

@@ -11,6 +11,7 @@ import { checksum, readReasoning, readReplyText } from './escape.ts';
 import {
   type MetadataNote,
   mergeMetadata,
+  OWN_CALL_INFO,
   REASONING_FOOT,
   REASONING_HEAD,
   REASONING_INFO,
@@ -61,7 +62,7 @@ export function readReply(body: string, calls?: readonly WrittenCall[]): readonl
     } else if (piece.kind === 'file') {
       // Only the user gets drafts.
       if (!piece.isDraft) parts.push({ kind: 'file', asset: piece.asset });
-    } else {
+    } else if (piece.kind === 'call') {
       const { server, tool, id, argumentsText } = piece.call;
       parts.push({ kind: 'call', server, tool, ...(id === undefined ? {} : { id }), argumentsText });
     }
@@ -98,6 +99,8 @@ export type ReplyPiece =
   | TextPiece
   /** `closed` is false if the turn was cut inside the fence. */
   | { readonly kind: 'reasoning'; readonly lines: string[]; closed: boolean }
+  /** A call that the provider ran. The model does not get it back. */
+  | { readonly kind: 'ownCall'; readonly name: string; readonly lines: string[]; closed: boolean }
   | { readonly kind: 'metadata'; readonly note: MetadataNote }
   /** `isDraft`: it is folded with the reasoning. */
   | { readonly kind: 'file'; readonly asset: Asset; readonly isDraft: boolean }
@@ -110,8 +113,8 @@ export function splitReply(
 ): readonly ReplyPiece[] {
   const pieces: ReplyPiece[] = [];
   const fences = new FenceReader(true);
-  /** The open reasoning, or a partial call, which is dropped. */
-  let own: Extract<ReplyPiece, { kind: 'reasoning' }> | undefined;
+  /** The open reasoning, a call of the provider, or a partial call, which is dropped. */
+  let own: Extract<ReplyPiece, { kind: 'reasoning' | 'ownCall' }> | undefined;
   let call = 0;
   let isDraft = false;
   /** A call of chat.md that cannot be read. If it has no end, it broke off and is dropped. */
@@ -128,7 +131,8 @@ export function splitReply(
       continue;
     }
     const state = fences.step(line);
-    const info = state === 'opened' && !fences.open?.contained ? fences.open?.info.split(/\s/)[0] : undefined;
+    const [info, name = ''] =
+      state === 'opened' && !fences.open?.contained ? (fences.open?.info.split(/\s/) ?? []) : [];
     if (own && state === 'closed') {
       own.closed = true;
       own = undefined;
@@ -136,6 +140,10 @@ export function splitReply(
     else if (info === REASONING_INFO || info === 'tool_call_partial') {
       own = { kind: 'reasoning', lines: [], closed: false };
       if (info === REASONING_INFO) pieces.push(own);
+    } else if (info === OWN_CALL_INFO) {
+      own = { kind: 'ownCall', name, lines: [], closed: false };
+      dropHead(pieces.at(-1));
+      pieces.push(own);
     } else {
       if (info === UNNAMED_CALL && fences.open?.info === UNNAMED_CALL) unread = beginText(pieces);
       if (state === 'outside' && (line === REASONING_HEAD || line === REASONING_FOOT)) {
@@ -147,6 +155,13 @@ export function splitReply(
     }
   }
   return unread ? pieces.filter((piece) => piece !== unread) : pieces;
+}
+
+/** The line above a call of the provider. */
+function dropHead(piece: ReplyPiece | undefined): void {
+  if (piece?.kind !== 'text') return;
+  const at = piece.lines.findLastIndex((line) => line.trim() !== '');
+  if (/^<details><summary>.*<\/summary>$/.test(piece.lines[at] ?? '')) piece.lines.splice(at);
 }
 
 function beginText(pieces: ReplyPiece[]): TextPiece {

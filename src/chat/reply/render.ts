@@ -2,7 +2,7 @@ import type { MadeFileEvent, ModelEvent, ProviderMetadata } from '../../ports/mo
 import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
-import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escape.ts';
+import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper, renderOwnCall } from './escape.ts';
 import {
   escapeUnits,
   REASONING_FENCE,
@@ -73,6 +73,8 @@ export class ReplyRenderer {
       case 'call':
         this.#partialCalls.delete(event.key);
         return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
+      case 'ownCall':
+        return this.#begin('other') + renderOwnCall(event);
       case 'writtenFile':
         return event.isDraft ? this.#pushDraft(event.markdown) : this.#pushFile(event);
       case 'finish':

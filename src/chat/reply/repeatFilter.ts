@@ -9,11 +9,15 @@ type Repeated = number | 'unknown';
 /** Drops the repetition with which a model sometimes begins when it continues a reply. */
 export class RepeatFilter {
   readonly #partial: string;
+  /** Of the reply that is continued, without those that were repeated. */
+  readonly #blocks: string[];
   #held = '';
   #isDecided: boolean;
 
-  constructor(partial: string) {
+  /** `blocks` are what Filechat has written between the texts: problems, and calls of the provider. */
+  constructor(partial: string, blocks: readonly string[] = []) {
     this.#partial = partial;
+    this.#blocks = [...blocks];
     this.#isDecided = partial === '';
   }
 
@@ -23,9 +27,22 @@ export class RepeatFilter {
     return this.#held === '' ? '' : this.#decide(false);
   }
 
+  /** Whether the continuation repeats a block. In repeated text it is one, even if it differs. */
+  skips(block: string): boolean {
+    const at = this.#blocks.indexOf(block);
+    if (at >= 0) this.#blocks.splice(at, 1);
+    if (at < 0 && !this.#isHolding) return false;
+    this.skipFile();
+    return true;
+  }
+
   /** A file between two texts is repeated. */
   skipFile(): void {
-    if (!this.#isDecided && this.#held !== '') this.#held += '\n\n';
+    if (this.#isHolding && !this.#held.endsWith('\n\n')) this.#held += '\n\n';
+  }
+
+  get #isHolding(): boolean {
+    return !this.#isDecided && this.#held !== '';
   }
 
   /** If the continuation was cut, held-back text is dropped: it only repeats existing text. */

@@ -105,6 +105,7 @@ function isSaved(value: unknown): value is SavedLimits {
 
 const FEATURES: ReadonlySet<unknown> = new Set<RequestFeature>([
   'images',
+  'documents',
   'tools',
   'system',
   'temperature',

@@ -10,6 +10,7 @@ import { ChatFiles } from './chatFiles.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
+import { OwnCalls } from './ownTools.ts';
 import { Sources } from './sources.ts';
 import type { Wire } from './wire.ts';
 
@@ -41,7 +42,8 @@ export class EventReader {
   #isEmpty = true;
   readonly #names = new Map<string, string>();
   /** Calls of tools that the provider runs itself. */
-  readonly #ownCalls = new Set<string>();
+  readonly #ownInputs = new Set<string>();
+  readonly #ownCalls = new OwnCalls();
   readonly #chatFiles = new ChatFiles();
   readonly #sources = new Sources();
   readonly #openFile: ((stored: StoredFile) => MadeFile) | undefined;
@@ -88,7 +90,7 @@ export class EventReader {
         return this.#close('reasoning', part.providerMetadata);
       case 'tool-input-start':
         this.#names.set(part.id, part.toolName);
-        if (part.providerExecuted) this.#ownCalls.add(part.id);
+        if (part.providerExecuted) this.#ownInputs.add(part.id);
         return this.#callInput(part.id, '');
       case 'tool-input-delta':
         return this.#callInput(part.id, part.delta);
@@ -96,15 +98,18 @@ export class EventReader {
       case 'reasoning-file':
         return this.#file(part);
       case 'tool-result':
-        return part.preliminary ? [] : this.#filesOf(part.result);
+        return part.preliminary ? [] : [...this.#ownCall(part), ...this.#filesOf(part.result)];
       case 'source':
-        this.#sources.see(part);
+        // Without a title, it is a page that a search of OpenAI has found.
+        if (this.#wire.metadataKey !== 'openai' || part.title !== undefined) this.#sources.see(part);
         this.#behindText.push(...this.#citedFile(part));
         return [];
       case 'raw':
         return this.#raw(part.rawValue);
       case 'tool-call':
-        return part.providerExecuted ? [] : this.#call(part);
+        if (!part.providerExecuted) return this.#call(part);
+        this.#ownCalls.see(part);
+        return [];
       case 'finish':
         return this.#finish(part);
       case 'error':
@@ -168,6 +173,12 @@ export class EventReader {
     return this.#made(fileOfData(text, mediaType), defined({ isDraft: isDraft || undefined, metadata }));
   }
 
+  #ownCall(part: Extract<StreamPart, { type: 'tool-result' }>): readonly ModelEvent[] {
+    const events = this.#ownCalls.end(part);
+    for (const event of events) this.#note(event);
+    return events;
+  }
+
   #made(file: MadeFile, more: Partial<ModelEvent & { kind: 'file' }> = {}): readonly ModelEvent[] {
     this.hasOutput = true;
     this.#last = undefined;
@@ -218,6 +229,8 @@ export class EventReader {
 
   #raw(chunk: unknown): readonly ModelEvent[] {
     if (isObject(chunk)) this.#stopReason ??= stopReasonOf(chunk, this.#wire.signs);
+    this.#ownCalls.readRaw(chunk);
+    this.#sources.readRaw(chunk);
     const events = this.#chatFiles.read(chunk);
     for (const event of events) this.#note(event);
     return events;
@@ -230,7 +243,7 @@ export class EventReader {
   }
 
   #callInput(key: string, text: string): readonly ModelEvent[] {
-    if (this.#ownCalls.has(key)) return [];
+    if (this.#ownInputs.has(key)) return [];
     this.hasOutput = true;
     this.#last = undefined;
     return [{ kind: 'callInput', key, name: this.#names.get(key) ?? '', text }];
@@ -250,7 +263,8 @@ export class EventReader {
 
   /** What follows the text of a complete reply: its last files, and its sources. */
   end(): readonly ModelEvent[] {
-    return [...this.#takeBehindText(), ...this.#chatFiles.end(), ...this.#words(this.#sources.end())];
+    const files = [...this.#takeBehindText(), ...this.#chatFiles.end()];
+    return [...files, ...this.#ownCalls.takeSearches(), ...this.#words(this.#sources.end())];
   }
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {

@@ -9,7 +9,7 @@ export function limitModel(model: ChatModel, limits: KnownLimits): ChatModel {
   return {
     ...model,
     accepts: (mimeType) =>
-      model.accepts(mimeType) && !(isImage({ mimeType }) && limits.known().has('images')),
+      model.accepts(mimeType) && !limits.known().has(isImage({ mimeType }) ? 'images' : 'documents'),
     hasOwnTool: (tool) => model.hasOwnTool?.(tool) === true && !limits.known().has('tools'),
     stream: (request, signal) => streamAccepted({ model, limits, request, signal }),
     preview: (request) => model.preview(leaveOut(request, limits.known())),

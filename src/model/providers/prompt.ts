@@ -131,57 +131,64 @@ export function holdsReasoning(prompt: LanguageModelV4Prompt): boolean {
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
 /**
- * The results of one step. If results cannot contain images, the images follow in one user message: as base64 text
- * they would be expensive and useless.
+ * The results of one step. Files that a result cannot contain follow in one user message: as base64 text they would be
+ * expensive and useless.
  */
 function toToolMessages(
   results: readonly CallResult[],
   options: PromptOptions,
 ): readonly LanguageModelV4Message[] {
-  const native = options.wire.takesImagesInResults(options.model);
-  const content = results.map(
-    (result): LanguageModelV4ToolResultPart => ({
+  const placed = results.map((result) => ({ result, ...placeFiles(result, options) }));
+  const content = placed.map(
+    ({ result, parts }): LanguageModelV4ToolResultPart => ({
       type: 'tool-result',
       ...callName(result),
-      output: native ? toOutput(result, options) : toTextOutput(result, options),
+      output: toOutput(result, parts, options),
     }),
   );
-  const images = native ? [] : results.flatMap((result) => toImageParts(result, options));
-  // A single image needs no label: the result says that it follows.
-  const files = images.filter((part) => part.type === 'file');
-  const shown = files.length === 1 ? files : images;
+  const following = placed.flatMap((each) => each.following);
+  // A single file needs no label: the result says that it follows.
+  const shown = following.flatMap(({ label, file }): UserContent => {
+    const sent = toFileContent(file, options.bytes);
+    return following.length === 1 ? [sent] : [{ type: 'text', text: label }, sent];
+  });
   const toolMessage: LanguageModelV4Message = { role: 'tool', content };
   return shown.length > 0 ? [toolMessage, { role: 'user', content: shown }] : [toolMessage];
 }
 
-function toOutput(result: CallResult, options: PromptOptions): LanguageModelV4ToolResultOutput {
-  const parts = acceptedParts(result.parts, SENT_TYPES);
-  if (parts.every(({ kind }) => kind === 'text')) return toTextOutput(result, options);
-  // An output with images cannot be marked as an error.
-  const lead = result.isError ? [{ type: 'text' as const, text: ERROR_LEAD }] : [];
-  return { type: 'content', value: [...lead, ...parts.map((part) => toContent(part, options.bytes))] };
+/** The parts of a result, with a line for each file that follows it. */
+function placeFiles(result: CallResult, { wire, model }: PromptOptions) {
+  const takesImages = wire.takesImagesInResults(model);
+  const following: { readonly label: string; readonly file: FilePart }[] = [];
+  let images = 0;
+  const parts = acceptedParts(result.parts, wire.files).map((part): ContentPart => {
+    const isImage = part.kind === 'file' && SENT_TYPES.has(part.mimeType);
+    if (part.kind === 'text' || (isImage && takesImages)) return part;
+    if (isImage) images += 1;
+    const name = isImage ? `${images}` : part.name;
+    const source = `of the result of ${result.name} (call ${toWireId(result.id)}):`;
+    following.push({ label: `${isImage ? 'Image' : 'File'} ${name} ${source}`, file: part });
+    return { kind: 'text', text: `[${isImage ? 'image' : 'file'} ${name}: see the next message]` };
+  });
+  return { parts, following };
 }
 
-function toTextOutput(result: CallResult, { wire }: PromptOptions): LanguageModelV4ToolResultOutput {
-  let images = 0;
-  const lines = acceptedParts(result.parts, SENT_TYPES).map((part) => {
-    if (part.kind === 'text') return part.text;
-    images += 1;
-    return `[image ${images}: see the next message]`;
-  });
-  const value = lines.length === 0 ? '(no content)' : lines.join('\n\n');
-  if (!result.isError) return { type: 'text', value };
+function toOutput(
+  { isError }: CallResult,
+  parts: readonly ContentPart[],
+  { wire, bytes }: PromptOptions,
+): LanguageModelV4ToolResultOutput {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  if (texts.length < parts.length) {
+    // An output with images cannot be marked as an error.
+    const lead = isError ? [{ type: 'text' as const, text: ERROR_LEAD }] : [];
+    return { type: 'content', value: [...lead, ...parts.map((part) => toContent(part, bytes))] };
+  }
+  const value = texts.length === 0 ? '(no content)' : texts.join('\n\n');
+  if (!isError) return { type: 'text', value };
   return wire.errors === 'marked'
     ? { type: 'error-text', value }
     : { type: 'text', value: `${ERROR_LEAD}\n\n${value}` };
-}
-
-function toImageParts({ parts, name, id }: CallResult, { bytes }: PromptOptions): UserContent {
-  const images = acceptedParts(parts, SENT_TYPES).filter(({ kind }) => kind === 'file');
-  return images.flatMap((image, index) => [
-    { type: 'text', text: `Image ${index + 1} of the result of ${name} (call ${toWireId(id)}):` },
-    toContent(image, bytes),
-  ]);
 }
 
 /** Anthropic accepts only these characters in an id; users may have written others. */

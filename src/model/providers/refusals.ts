@@ -31,6 +31,9 @@ const TOOLS = '(?:tools|tool[ _-]?(?:use|usage|calls?|calling)|function[ _-]?(?:
 const SYSTEM = `(?:system|developer)${Q}(?: (?:role|messages?|prompts?|instructions?))${Q}`;
 const IMAGES =
   '(?:images?|vision|multi-?modal)(?: (?:inputs?|contents?|content blocks?|messages?|modality))*';
+const MUST_BE_TEXT = `content${Q}\\s*:?\\s*(?:value )?must be a string`;
+const DOCUMENTS =
+  '(?:pdfs?|documents?|files?|audio)(?: (?:inputs?|files?|contents?|content (?:types?|blocks?|parts?)|modality))*';
 
 /** By feature, the more specific ones first. The comments name who writes it. */
 const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
@@ -64,9 +67,23 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     `(?:unsupported|unknown|invalid) (?:content |message )?(?:part |block )?(?:type|value)s?:? ${Q}(?:image_url|input_image|image)\\b`,
     `(?:image_url|input_image)${Q}${IS_NOT}`,
     // Groq
-    `content${Q}\\s*:?\\s*(?:value )?must be a string`,
+    MUST_BE_TEXT,
     // LM Studio, for the results of tools
     'only text [\\w ]{0,30}(?:is|are) supported',
+  ]),
+  ...wordings('documents', [
+    // OpenAI, Anthropic, Bedrock
+    `${DOES_NOT} ${Q}${DOCUMENTS}${Q}${AT_END}`,
+    // Gemini
+    `(?:^|[^.\\w])${Q}${DOCUMENTS}${Q}${IS_NOT}`,
+    'unsupported mime type:? (?:application/pdf|audio/)',
+    // Qwen
+    `(?:unsupported|unknown|invalid) (?:content |message )?(?:part |block )?(?:type|value)s?:? ${Q}(?:file|input_file|input_audio|document)\\b`,
+    // DeepSeek
+    `unknown variant ${Q}(?:file|input_file|input_audio|document)\\b`,
+    // OpenRouter
+    'no endpoints found that support (?:file|pdf|audio)',
+    MUST_BE_TEXT,
   ]),
   ...wordings('tools', [
     // Ollama, DeepSeek, Bedrock

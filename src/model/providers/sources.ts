@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { isObject } from '../../base/json.ts';
 
 type SourcePart = Extract<LanguageModelV4StreamPart, { type: 'source' }>;
 
@@ -18,8 +19,20 @@ export class Sources {
   see(part: SourcePart): void {
     const { anthropic } = part.providerMetadata ?? {};
     if (part.sourceType !== 'url' || (anthropic && anthropic['citedText'] === undefined)) return;
-    const url = safeUrl(part.url);
-    const title = plainTitle(part.title ?? '') || plainTitle(part.url);
+    this.#cite(part.url, part.title);
+  }
+
+  /** Reads the citations of OpenAI. If a search reports what it has found, the SDK drops them. */
+  readRaw(chunk: unknown): void {
+    const annotation = isObject(chunk) ? chunk['annotation'] : undefined;
+    const { type, url, title } = isObject(annotation) ? annotation : {};
+    if (type !== 'url_citation' || typeof url !== 'string') return;
+    this.#cite(url, typeof title === 'string' ? title : '');
+  }
+
+  #cite(address: string, name = ''): void {
+    const url = safeUrl(address);
+    const title = plainTitle(name) || plainTitle(address);
     const key = url ?? title;
     if (!this.#numbers.has(key)) {
       this.#lines.push(url === undefined ? title : `[${title}](${url})`);

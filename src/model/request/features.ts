@@ -2,6 +2,7 @@ import type {
   AssistantPart,
   CallResult,
   ContentPart,
+  FilePart,
   ModelMessage,
   ModelRequest,
   RequestFeature,
@@ -35,10 +36,11 @@ interface Feature {
 const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
   images: {
     isIn: ({ messages }) => messages.flatMap(filesOf).some(isImage),
-    leaveOut: (request) => ({
-      ...request,
-      messages: request.messages.map(describeImages),
-    }),
+    leaveOut: (request) => describeFiles(request, isImage),
+  },
+  documents: {
+    isIn: ({ messages }) => !messages.flatMap(filesOf).every(isImage),
+    leaveOut: (request) => describeFiles(request, (file) => !isImage(file)),
   },
   tools: {
     isIn: ({ tools, ownTools = [], messages }) =>
@@ -75,20 +77,25 @@ export function isImage({ mimeType }: { readonly mimeType: string }): boolean {
   return mimeType.startsWith('image/');
 }
 
-function describeImages(message: ModelMessage): ModelMessage {
-  if (message.role !== 'assistant') return mapContent(message, withoutImages);
-  const parts = message.parts.map(
-    (part): AssistantPart =>
-      part.kind === 'file' && isImage(part) ? { kind: 'text', text: describeUnsent(part) } : part,
-  );
-  return { role: 'assistant', parts: joinTexts(parts) };
+type IsLeftOut = (file: FilePart) => boolean;
+
+function describeFiles(request: ModelRequest, isLeftOut: IsLeftOut): ModelRequest {
+  const messages = request.messages.map((message): ModelMessage => {
+    if (message.role !== 'assistant') return mapContent(message, (parts) => withoutFiles(parts, isLeftOut));
+    const parts = message.parts.map(
+      (part): AssistantPart =>
+        part.kind === 'file' && isLeftOut(part) ? { kind: 'text', text: describeUnsent(part) } : part,
+    );
+    return { role: 'assistant', parts: joinTexts(parts) };
+  });
+  return { ...request, messages };
 }
 
-/** Adjacent texts become one, because servers without images often accept only a string as content. */
-function withoutImages(parts: readonly ContentPart[]): readonly ContentPart[] {
+/** Adjacent texts become one, because servers without files often accept only a string as content. */
+function withoutFiles(parts: readonly ContentPart[], isLeftOut: IsLeftOut): readonly ContentPart[] {
   const rest: ContentPart[] = [];
   for (const part of parts) {
-    const seen = part.kind === 'file' && isImage(part) ? textPart(describeUnsent(part)) : part;
+    const seen = part.kind === 'file' && isLeftOut(part) ? textPart(describeUnsent(part)) : part;
     const last = rest.at(-1);
     if (seen.kind === 'text' && last?.kind === 'text') {
       rest[rest.length - 1] = textPart(`${last.text}\n\n${seen.text}`);

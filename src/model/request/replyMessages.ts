@@ -6,8 +6,8 @@ import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
-import type { MadeViews, ViewedResult } from './files.ts';
 import { joinTexts, mergeMessages, textPart, userText } from './messages.ts';
+import type { MadeViews, ViewedResult } from './resultFiles.ts';
 import { nameOfTool } from './tools.ts';
 
 export interface ReplyContext {

@@ -21,7 +21,6 @@ import type {
   OwnTool,
 } from '../../ports/models.ts';
 import { AttachedParts, type Attachment } from './attachments.ts';
-import { calledText, viewResults } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {
   CallIds,
@@ -30,6 +29,7 @@ import {
   replyMessages,
   withContinuation,
 } from './replyMessages.ts';
+import { calledText, viewResults } from './resultFiles.ts';
 import { compareCodeUnits, stripTags } from './tools.ts';
 
 export interface RequestSources {

@@ -1,4 +1,5 @@
 import type { MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
+import { isInertDiagram } from './diagram.ts';
 import { toHtml } from './html.ts';
 import type { PreviewWords } from './options.ts';
 import { type CallMeta, countLines } from './turns.ts';
@@ -21,14 +22,27 @@ export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
     return `<div class="filechat-code">${code}${copyButton}</div>\n`;
   };
 
+  const diagram = (token: Token, language: string, { highlight }: Options) => {
+    const drawn =
+      language === 'mermaid' && highlight ? highlights.of(highlight, token.content, language) : '';
+    if (!isInertDiagram(drawn, token.content)) return undefined;
+    return `<div${md.renderer.renderAttrs(token)}>${drawn}</div>\n`;
+  };
+
   const addRule = (name: string, render: (token: Token, options: Options) => string) => {
     rules[name] = (tokens, index, options) => (tokens[index] ? render(tokens[index], options) : '');
   };
-  addRule('filechat_code', (token, options) => block(token, languageOf(token, md), token.content, options));
+  addRule('filechat_code', (token, options) => {
+    const language = languageOf(token, md);
+    return diagram(token, language, options) ?? block(token, language, token.content, options);
+  });
   addRule('filechat_long', (token, options) => {
+    const language = languageOf(token, md);
+    const drawn = diagram(token, language, options);
+    if (drawn !== undefined) return drawn;
     const [first = ''] = token.content.trimStart().split('\n', 1);
     const summary = `<code>${toHtml(first.slice(0, 200))}</code> <span class="filechat-about">${toHtml(words.lines(countLines(token.content)))}</span>`;
-    const code = block(token, languageOf(token, md), token.content, options);
+    const code = block(token, language, token.content, options);
     return `<details class="filechat-long"><summary>${summary}</summary>${code}</details>\n`;
   });
   addRule('filechat_call', (token, options) => {

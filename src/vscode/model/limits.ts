@@ -32,6 +32,11 @@ async function tellOf({ model, feature, reason }: LearnedLimit): Promise<void> {
 const CONSEQUENCES: Readonly<Record<RequestFeature, (model: string) => string>> = {
   images: (model) =>
     vscode.l10n.t('{0} does not accept images. From now on it gets a one-line description of each.', model),
+  documents: (model) =>
+    vscode.l10n.t(
+      '{0} does not accept PDFs or audio. From now on it gets the text of a PDF, and a one-line description of audio.',
+      model,
+    ),
   tools: (model) =>
     vscode.l10n.t('{0} does not accept tools. From now on requests are sent without them.', model),
   system: (model) =>
@@ -47,6 +52,7 @@ const CONSEQUENCES: Readonly<Record<RequestFeature, (model: string) => string>> 
 
 const FEATURES: Readonly<Record<RequestFeature, string>> = {
   images: vscode.l10n.t('images'),
+  documents: vscode.l10n.t('PDFs and audio'),
   tools: vscode.l10n.t('tools'),
   system: vscode.l10n.t('system prompt'),
   temperature: vscode.l10n.t('temperature'),

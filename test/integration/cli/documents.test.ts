@@ -8,6 +8,7 @@ import { imageSize } from '../../../src/media/measure.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import { makeBmp, makeEncryptedPdf, makePdf, makePng, makeSlowPdf } from '../../kit/documents.ts';
 import { everyDocument } from '../../kit/everyDocument.ts';
+import { wav } from '../helpers/madeWire.ts';
 import { beginStream, configFor, imagesOf, speak, startRawServer, textsOf } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder } from '../helpers/runCli.ts';
 
@@ -104,6 +105,8 @@ describe('images in a request', () => {
   });
 });
 
+const makeWav = (samples: number) => wav(Buffer.alloc(samples, 3), 24_000);
+
 describe('documents in a request', () => {
   it('are text for a model that does not take them', async (t) => {
     const documents = await everyDocument();
@@ -123,6 +126,82 @@ describe('documents in a request', () => {
     assert.ok(JSON.stringify(body).includes(Buffer.from(short).toString('base64')));
     assert.ok(!JSON.stringify(body).includes(Buffer.from(long).toString('base64').slice(0, 400)));
     assert.match(text, /Text of the file long\.pdf:\n## Page 1\n\nPage 1 x/);
+  });
+
+  const PDF = 'cmdassets/tool-file-20261116-093012-V1StGXR8a0-1.pdf';
+  const returned = RESULT.replace(/!.*/, `[Tool generated file 1: sales.pdf](${PDF})`);
+  for (const provider of ['anthropic', 'openai', 'openai-chat', 'google'] as const) {
+    it(`that a tool returned reach ${provider} as such, once`, async (t) => {
+      const bytes = makePdf('Sales');
+      const { body, text } = await send(t, provider, returned, { [PDF]: bytes });
+      assert.equal(JSON.stringify(body).split(Buffer.from(bytes).toString('base64')).length, 2);
+      assert.match(
+        JSON.stringify(body),
+        /\[file sales\.pdf, application\/pdf, [^\]]+, asset:tool-file-\S+-1\.pdf\]/,
+      );
+      assert.doesNotMatch(text, /## Page 1/);
+    });
+  }
+
+  it('that a tool returned are text by page for a model that does not take them', async (t) => {
+    const { text } = await send(t, 'openai-compatible', returned, { [PDF]: makePdf('Sales', 'Costs') });
+    assert.match(
+      text,
+      /\[file sales\.pdf, application\/pdf, [^\]]+\]\s+Its text:\n## Page 1\n\nSales\n\n## Page 2\n\nCosts/,
+    );
+  });
+
+  it('that a tool returned are left out for a model that refuses them, and are text from then on', async (t) => {
+    const bodies: string[] = [];
+    const url = await startRawServer(t, (connection) => {
+      bodies.push(connection.body);
+      const error = { message: "Invalid value: file. Supported values are: 'text' and 'image_url'." };
+      if (connection.body.includes('file_data')) {
+        connection.response.writeHead(400, { 'content-type': 'application/json' });
+        connection.response.end(JSON.stringify({ error }));
+        return;
+      }
+      beginStream(connection);
+      connection.response.end(speak('openai-chat', ['Done.']).join(''));
+    });
+    const cli = await createCliFolder(t);
+    await mkdir(join(cli.path, 'cmdassets'));
+    await cli.write('models.json', JSON.stringify({ models: { m: configFor('openai-chat', url) } }));
+    await cli.write(PDF, makePdf('Sales'));
+    await cli.write('a.chat.md', returned);
+    const run = () =>
+      cli.start(['run', 'a.chat.md', '--model', 'm', '--models', 'models.json'], {
+        env: { FILECHAT_KEY_M: 'key' },
+      }).ended;
+    const { stderr } = checkEnd(await run(), { code: 0 });
+    assert.match(
+      stderr,
+      /m does not accept PDFs or audio, so it gets a one-line description of each \(“Invalid value/,
+    );
+    await cli.write('a.chat.md', `${await cli.read('a.chat.md')}And?\n`);
+    checkEnd(await run(), { code: 0 });
+    assert.deepEqual(
+      bodies.map((body) => body.includes('file_data')),
+      [true, false, false],
+    );
+    assert.match(bodies[1] ?? '', /application\/pdf, [^\]]+; this model does not accept such files\]/);
+    assert.match(bodies[2] ?? '', /Its text:\\n## Page 1\\n\\nSales/);
+  });
+
+  it('that a tool returned broken are one line, and the request is sent', async (t) => {
+    const { body, text } = await send(t, 'anthropic', returned, { [PDF]: makeEncryptedPdf() });
+    assert.match(text + JSON.stringify(body), /\[file sales\.pdf, application\/pdf, [^\]]+\]/);
+    assert.doesNotMatch(JSON.stringify(body), /"document"/);
+  });
+
+  it('that a tool returned as audio reaches a model that hears, and is one line for others', async (t) => {
+    const path = PDF.replace('tool-file', 'tool-audio').replace('.pdf', '.wav');
+    const chat = returned.replace(/\[Tool.*/, `[Tool generated audio 1](${path})`);
+    const bytes = makeWav(400);
+    const heard = await send(t, 'openai-chat', chat, { [path]: bytes });
+    assert.ok(JSON.stringify(heard.body).includes(bytes.toString('base64')));
+    const deaf = await send(t, 'anthropic', chat, { [path]: bytes });
+    assert.match(JSON.stringify(deaf.body), /\[audio 1, audio\/wav, 444 bytes, asset:tool-audio-/);
   });
 
   it('that are broken or hostile are named, and the request is sent', async (t) => {

@@ -86,6 +86,11 @@ function anthropicText(index: number, text: string): readonly object[] {
   ];
 }
 
+/** A call that the provider runs. */
+function fold(summary: string, name: string, text: string): string {
+  return `<details><summary>${summary}</summary>\n\n\`\`\`\`provider_tool ${name}\n${text}\n\`\`\`\`\n\n</details>`;
+}
+
 const IMAGE_CALL = { type: 'image_generation_call', id: 'ig_1' };
 const CITED = {
   type: 'container_file_citation',
@@ -152,12 +157,12 @@ export const CASES: Readonly<Record<string, Wire & { reply: string; files: reado
       {
         type: 'response.output_item.done',
         output_index: 1,
-        item: { ...IMAGE_CALL, status: 'completed', result: PNG_BASE64 },
+        item: { ...IMAGE_CALL, status: 'completed', result: PNG_BASE64, revised_prompt: 'A <b>red</b>\ndot' },
       },
       ...openAiText(2, 'Done.'),
       openAiEnd(2),
     ],
-    reply: 'I draw.\n\nimage 1 .png\n\nDone.',
+    reply: `I draw.\n\n${fold('Image generation: A b red /b ; dot', 'image_generation', 'A <b>red</b>\ndot')}\n\nimage 1 .png\n\nDone.`,
     files: [PNG],
   },
   'OpenAI, a file that code wrote, cited twice': {
@@ -248,7 +253,7 @@ export const CASES: Readonly<Record<string, Wire & { reply: string; files: reado
       { type: 'content_block_stop', index: 2 },
       ...anthropicText(3, 'There.'),
     ],
-    reply: 'I compute.\n\nfile 1: sales.csv .csv\n\nThere.',
+    reply: `I compute.\n\n${fold('Code execution: python a.py', 'code_execution', 'python a.py')}\n\nfile 1: sales.csv .csv\n\nThere.`,
     files: [CSV],
   },
 };

@@ -156,6 +156,23 @@ describe('a file that cannot be saved', () => {
     assert.deepEqual(files, [GIF]);
   });
 
+  it('leaves one line, however often its reply is repeated or resumed', async (t) => {
+    const { cli, run, read } = await createChat(t, wire, [
+      breakOff(reply(wire, 2)),
+      speak(reply(wire, 2)),
+      speak(reply(wire, 1)),
+      speak(reply(wire)),
+    ]);
+    await cli.write('settings.json', '{"results.allowedMimeTypes":["image/gif"]}');
+    checkEnd(await run('--settings', 'settings.json'), { code: 1 });
+    checkEnd(await run('--settings', 'settings.json'), { code: 0 });
+    const { shown } = await read();
+    assert.match(
+      shown,
+      /assistant\nA red one:\n\n> ⚠ The image was not saved: [^\n]+\n\nand a blue one:\n\nimage 1 \.gif\n\n# %% user\n$/,
+    );
+  });
+
   it('because it is too large is not fetched to its end', async (t) => {
     const code = CASES['Anthropic, a file that code wrote'] as Wire;
     const endless = { ...code, events: withFile(code, 'file_endless') };
@@ -163,7 +180,10 @@ describe('a file that cannot be saved', () => {
     await cli.write('settings.json', '{"results.maxAssetBytes":100000}');
     checkEnd(await run('--settings', 'settings.json'), { code: 0 });
     const { shown, assets } = await read();
-    assert.match(shown, /I compute\.\n\n> ⚠ The file was not saved: it has .*allows 100\.0 KB\.\n\nThere\./);
+    assert.match(
+      shown,
+      /I compute\.\n\n<details>[^>]+>Code execution: python a\.py[\s\S]+<\/details>\n\n> ⚠ The file was not saved: it has .*allows 100\.0 KB\.\n\nThere\./,
+    );
     assert.deepEqual(assets, []);
   });
 
@@ -175,7 +195,7 @@ describe('a file that cannot be saved', () => {
     const { shown, assets } = await read();
     assert.match(
       shown,
-      /I compute\.\n\n> ⚠ The file could not be saved: 127\.0\.0\.1:\d+ responded with 404\.\n\nThere\./,
+      /I compute\.\n\n<details>[^>]+>Code execution: python a\.py[\s\S]+<\/details>\n\n> ⚠ The file could not be saved: 127\.0\.0\.1:\d+ responded with 404\.\n\nThere\./,
     );
     assert.deepEqual(assets, []);
   });
@@ -211,6 +231,19 @@ describe('the next request', () => {
       assert.ok(!texts.includes('![Model generated'), texts);
     });
   }
+
+  it('has nothing of a call that the provider ran', async (t) => {
+    const wire = CASES['Anthropic, a file that code wrote'] as Wire;
+    const { cli, run, requests } = await createChat(t, wire, [speak(reply(wire)), speak(reply(wire))]);
+    checkEnd(await run(), { code: 0 });
+    assert.match(await cli.read('a.chat.md'), /^<details><summary>Code execution: python a\.py<\/summary>$/m);
+    await cli.write('a.chat.md', `${await cli.read('a.chat.md')}And now?\n`);
+    checkEnd(await run(), { code: 0 });
+    const { messages } = JSON.parse(requests.findLast(({ path }) => path === '/v1/messages')?.body ?? '{}');
+    const texts = textsOf({ messages }).join('\n');
+    assert.match(texts, /I compute\.\s+\[file sales\.csv, [^\n]+\]\s+There\./);
+    assert.doesNotMatch(texts, /python|provider_tool|details/);
+  });
 
   it('has only a line for what the provider does not take back', async (t) => {
     const wire = { provider: 'google', model: 'gemini-2.5-flash', events: [] } as const;

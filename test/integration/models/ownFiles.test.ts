@@ -137,9 +137,9 @@ const readAndHandOver: Script = (results) => {
   return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
 };
 
-describe('a file of which the model got only a summary', () => {
+describe('a file that a tool returned', () => {
   for (const provider of ['openai-chat', 'anthropic'] as const) {
-    it(`${provider}: a PDF is summarized, listed, read in windows and passed on, and its base64 is never sent`, async (t) => {
+    it(`${provider}: a PDF is named, listed, read in windows and passed on, and its base64 is sent only as a document`, async (t) => {
       const cli = await createScripted(t, readAndHandOver, provider);
       const end = await cli.converse(...SERVERS, '--approve', 'auto', '--audit', 'audit.jsonl');
       checkEnd(end, { code: 0 });
@@ -165,7 +165,10 @@ describe('a file of which the model got only a summary', () => {
       const pieces = piecesOfBase64(pdf);
       assert.ok(pieces.length > 30, `${pieces.length} pieces`);
       for (const [place, text] of [['chat', chat], ...cli.bodies.entries()] as const) {
-        for (const piece of pieces) assert.ok(!text.includes(piece), `base64 in ${place}: ${piece}`);
+        const others = text.replace(pdf.toString('base64'), '');
+        for (const piece of pieces) assert.ok(!others.includes(piece), `base64 in ${place}: ${piece}`);
+        const hasDocument = typeof place === 'number' && place > 0;
+        assert.equal(others !== text, hasDocument, `a document in ${place}`);
       }
       for (const [at, body] of cli.bodies.slice(1).entries()) {
         assert.deepEqual(

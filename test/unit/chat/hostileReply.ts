@@ -22,6 +22,9 @@ export const hostileReply: fc.Arbitrary<string> = fc
           ...'\n\t```\n\t<img src=x>\n¦\n    <img src=x>¦\n10. ¦\n- ¦- ¦\n* * *\n'.split('¦'),
           ...'\n> ```\n> <img src=x>\n¦\n> ¦\n\u00a0\n¦\n1. a\n\n   ¦\n>¦\n\t```\n'.split('¦'),
           ...'\n```\u00a0\n¦\n  ```\u00a0\n¦```tool_call a.b\n{}\n```¦\n~~~reasoning\n¦\n'.split('¦'),
+          ...'\n```provider_tool x\n¦\n\n````provider_tool web_search\n¦<details><summary>Web search</summary>\n'.split(
+            '¦',
+          ),
           ...'\n\n¦ ¦  ¦\t¦\r¦\r\n¦<img src=x>¦`<img src=x>`¦``<img src=x>``¦<b>¦<br>¦</sub>'.split('¦'),
           ...'<script>¦<details>¦<pre¦<p ¦a<b¦a<b then c¦a<b + c¦ onerror=x¦>¦$x<y$'.split('¦'),
           ...'\n$$\na<b\n¦<{}b¦{}¦<a=`¦<a.b:c¦@e.example>¦<!--¦-->'.split('¦'),

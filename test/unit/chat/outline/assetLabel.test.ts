@@ -20,6 +20,12 @@ describe('the title of an asset', () => {
     string,
     [chat: string, file: string, saved: string | undefined, expected: string | undefined]
   > = {
+    'is its number in the reply of a model that made it': [
+      '# %% assistant\n![Model generated image 2](cmdassets/model-image-20261116-093012-V1StGXR8a0-2.png)\n',
+      'model-image-20261116-093012-V1StGXR8a0-2.png',
+      undefined,
+      'image 2 of undefined',
+    ],
     'is the name in its link': [
       tool(`[Tool generated file 1: quarterly.pdf](cmdassets/${FILE})`),
       FILE,

@@ -108,6 +108,10 @@ describe('the folds of a chat', () => {
       '---\nmodel: x\n---\n# %% user\na\n\n# %% assistant\nb\n',
       ['settings 0-2', 'turn 3-4', 'turn 6-7'],
     ],
+    'are calls of the provider': [
+      '# %% assistant\n<details><summary>Web search: x</summary>\n\n````provider_tool web_search\nx\n````\n\n</details>\n\n<details><summary>More</summary>\n\n````\nx\n````\n\n</details>\n',
+      ['turn 0-15', 'ownCall 1-7', 'details 9-15'],
+    ],
     'are calls and reasoning in a turn': [
       '# %% assistant\n<details><summary>Reasoning</summary>\n\n````reasoning\nx\n````\n\n</details>\n\n```tool_call a.b c1\n{}\n```\n',
       ['turn 0-11', 'reasoning 1-7', 'call 9-11'],
@@ -150,8 +154,8 @@ describe('the folds of a chat', () => {
 });
 
 describe('initially folded', () => {
-  it('is reasoning, and calls and results that are long', () => {
-    assert.equal(isFoldedInitially('reasoning', 3), true);
+  it('is reasoning, calls of the provider, and calls and results that are long', () => {
+    for (const kind of ['reasoning', 'ownCall'] as const) assert.equal(isFoldedInitially(kind, 3), true);
     for (const kind of ['call', 'result'] as const) {
       assert.equal(isFoldedInitially(kind, 15), false);
       assert.equal(isFoldedInitially(kind, 16), true);

@@ -65,6 +65,14 @@ describe('a continued reply', () => {
     assert.equal(repeat.push(incoming) + repeat.end(false), kept);
   });
 
+  it('loses the blocks that it repeats, in repeated text even if they differ', () => {
+    const repeat = new RepeatFilter('One two.\n\nThree fo', ['search', 'search']);
+    const kept = [repeat.push('One two.'), repeat.skips('another'), repeat.skips('search')];
+    assert.deepEqual([...kept, repeat.push('Three four')], ['', true, true, 'ur']);
+    const later = ['search', 'search', 'other'].map((block) => repeat.skips(block));
+    assert.deepEqual(later, [true, false, false]);
+  });
+
   it('drops only repeated text', () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 40 });
     fc.assert(

@@ -212,6 +212,18 @@ describe('results', () => {
     }
   });
 
+  for (const provider of ['anthropic', 'openai', 'openai-chat', 'google'] as const) {
+    it(`${provider}: a PDF follows its result in the message of the user`, async () => {
+      const parts = [text('Here:'), file('a.pdf', 'application/pdf', '%PDF-')];
+      const results = [{ id: 'c1', name: 'a__b', isError: false, parts }];
+      const body = await send(provider, [user(text('Hi')), assistant(call('c1')), { role: 'tool', results }]);
+      const messages = (body['messages'] ?? body['input'] ?? body['contents']) as { role?: string }[];
+      assert.match(JSON.stringify(messages), /Here:\\n\\n\[file a\.pdf: see the next message\]/);
+      assert.equal(messages.at(-1)?.role, 'user');
+      assert.match(JSON.stringify(messages.at(-1)), /application\/pdf|a\.pdf"/);
+    });
+  }
+
   it('Gemini 3 accepts an image in the result, Gemini 2 after it', async () => {
     const sent = async (model: string) =>
       ((await send('google', results(false, text('one'), png), { model }))['contents'] as Body[]).slice(2);

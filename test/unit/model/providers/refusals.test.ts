@@ -11,9 +11,10 @@ const IMAGE: FilePart = {
   size: 3,
   read: async () => new Uint8Array(3),
 };
+const PDF: FilePart = { ...IMAGE, name: 'a.pdf', mimeType: 'application/pdf' };
 const FULL: ModelRequest = {
   system: 'Be terse.',
-  messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }, IMAGE] }],
+  messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }, IMAGE, PDF] }],
   tools: [{ name: 'a__b', tool: { server: 'a', tool: 'b' }, description: '', inputSchema: {} }],
   temperature: 0.2,
 };
@@ -113,6 +114,17 @@ const REFUSALS: readonly Row[] = [
   ['temperature', 'Moonshot', 'invalid temperature: only 1 is allowed for this model'],
 
   [
+    'documents',
+    'Qwen',
+    "Invalid value: file. Supported values are: 'text','image_url','video_url' and 'video'.",
+  ],
+  ['documents', 'OpenAI', "Invalid Value: 'file'. This model does not support file content types."],
+  ['documents', 'Gemini', 'Unsupported MIME type: application/pdf'],
+  ['documents', 'Gemini', 'Audio input modality is not enabled for models/gemma-3-27b-it'],
+  ['documents', 'Bedrock', "This model doesn't support documents."],
+  ['documents', 'a gateway', 'this model does not support PDF input'],
+  ['documents', 'DeepSeek', 'messages[1]: unknown variant `file`, expected `text` at line 1 column 210'],
+  [
     'streaming',
     'OpenAI',
     "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported.",
@@ -150,6 +162,9 @@ describe('a refusal for another reason names no feature', () => {
     ['Unsupported image format. Supported: png, jpeg, webp, gif'],
     ['The image format is not supported'],
     ['Invalid image URL: image URLs are not supported'],
+    ['This model does not support files larger than 32 MB'],
+    ['The PDF specified is password protected.'],
+    ['The audio file could not be decoded or its format is not supported.'],
     ['temperature: range: 0..1'],
     ['temperature must be between 0 and 2'],
     ["Invalid schema for function 'a__b': 'x' is not valid under any of the given schemas"],

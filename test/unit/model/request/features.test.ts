@@ -56,6 +56,10 @@ tool
     No data.
 user
   And?`,
+  documents: showMessages(FULL).replace(
+    '  Plot this.\n  <application/pdf a.pdf>',
+    '  Plot this.↵↵[a.pdf: application/pdf, 2.0 KB; this model does not accept such files]',
+  ),
   tools: `user
   Plot this.
   <application/pdf a.pdf>

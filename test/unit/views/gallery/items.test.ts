@@ -95,6 +95,20 @@ describe('a query', () => {
   });
 });
 
+it('files that a model made are shown, are linked although no tool returned them, and belong to their chat', () => {
+  const name = 'model-image-20261116-093012-V1StGXR8a0-1.png';
+  const made = item(name, { uses: [{ chat: 'sales', turn: 2 }] });
+  const found = (query: Partial<Query>) =>
+    applyQuery([...ITEMS, made], { ...DEFAULT_QUERY, ...query }, NOW).includes(made);
+  assert.deepEqual([made.kind, isShown(name, 10_000)], ['image', true]);
+  assert.deepEqual(
+    [{ search: 'sales model-image' }, { kind: 'image' }, { tool: UNLINKED }, { tool: 'charts.bar' }].map(
+      (query) => found(query as Partial<Query>),
+    ),
+    [true, true, false, false],
+  );
+});
+
 describe('files that a tile may load', () => {
   for (const [name, bytes, expected] of [
     ['a.png', 10_000, true],

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { renderOwnCall } from '../../../../src/chat/reply/escape.ts';
 import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 import { createFormats } from '../../../../src/views/preview/html.ts';
 import { eachCase } from '../../chat/eachCase.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';
+
+it('a call that the provider ran is folded, with its query in one line', () => {
+  const call = renderOwnCall({
+    kind: 'ownCall',
+    name: 'web_search',
+    query: 'a <b> c',
+    text: 'a <b> c\n\n1. x',
+  });
+  const html = render(`# %% assistant\nSo:\n\n${call}\n\nYes.`);
+  assert.match(html, /<details><summary>Web search: a b c<\/summary>\n<div class="filechat-code"><pre><code/);
+  assert.match(html, />a &lt;b&gt; c\n\n1\. x\n?<\/code><\/pre>[\s\S]*<\/details>\n<p[^>]*>Yes\./);
+});
 
 describe('a turn is a card', () => {
   const cases: Record<string, [text: string, expected: RegExp]> = {
@@ -182,6 +195,26 @@ describe('files', () => {
   eachCase(cases, (text, expected) =>
     assert.match(render(`# %% tool a.b c1\n${text}\n`, '/a.chat.md', md), expected),
   );
+
+  it('that a model made are shown in its reply like those of tools', () => {
+    const path = (kind: string, ending: string) =>
+      `cmdassets/model-${kind}-20261116-093012-V1StGXR8a0-1.${ending}`;
+    const links = [
+      `![Model generated image 1](${path('image', 'png')})`,
+      `[Model generated audio 1](${path('audio', 'wav')})`,
+      `[Model generated file 1: sales.csv](${path('file', 'csv')})`,
+    ];
+    const html = render(`# %% assistant\n${links.join('\n\n')}\n`, '/a.chat.md', md);
+    assert.match(
+      html,
+      /<button [^>]*class="filechat-image"[^>]*><img src="cmdassets\/model-image-\S+" alt="image 1"/,
+    );
+    assert.match(html, /<audio controls [^>]*src="cmdassets\/model-audio-\S+" aria-label="audio 1">/);
+    assert.match(
+      html,
+      /class="filechat-chip filechat-kind-table" title="model-file-\S+">.*>sales\.csv <span/,
+    );
+  });
 
   it('in a reply only assets are chips', () => {
     assert.match(render('# %% assistant\n[a](src/a.ts)'), /<a href="src\/a\.ts">a<\/a>/);

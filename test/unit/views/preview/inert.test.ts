@@ -121,19 +121,6 @@ it('an address is local only if a browser finds it here', () => {
 });
 
 describe('markup of other extensions is text in a chat', () => {
-  const drawing = createPreview();
-  const colour = drawing.options.highlight;
-  assert.ok(!colour);
-  drawing.set({
-    highlight: (text, language) => (language === 'mermaid' ? `<pre class="mermaid">${text}</pre>` : ''),
-  });
-
-  it('a diagram', () => {
-    const html = render('# %% assistant\n```mermaid\ngraph TD; A-->B\n```\n', '/a.chat.md', drawing);
-    assert.match(html, /<pre><code class="code-line language-mermaid" data-line="1">graph TD; A--&gt;B/);
-    assert.doesNotMatch(html, /class="mermaid"/);
-  });
-
   it('highlighting is kept', () => {
     const md = createPreview();
     md.set({ highlight: (text) => `<span class="hljs-keyword">${text}</span>` });
@@ -163,6 +150,7 @@ describe('the preview of a chat shows local files', () => {
   const shown: Record<string, [text: string, expected: RegExp]> = {
     'an image': ['![x](cmdassets/a.png)', /<img src="cmdassets\/a\.png" alt="x" loading="lazy">/],
     'an image in its address': ['![x](data:image/png;base64,AAAA)', /<img src="data:image\/png;base64,AAAA"/],
+    'an SVG, as an image': ['![x](cmdassets/a.svg)', /<img src="cmdassets\/a\.svg" alt="x"/],
     'an image tag': ['a <img src="my picture.png" alt="x">', /<img src="my picture.png" alt="x">/],
     audio: ['<audio controls src="cmdassets/a.mp3"></audio>', /<audio controls src="cmdassets\/a\.mp3">/],
     'a detail': ['<details>\n<summary>More</summary>\n\nx\n\n</details>', /<details>\n<summary>/],
