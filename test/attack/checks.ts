@@ -53,7 +53,11 @@ export function listFiles(folder: string): ReadonlyMap<string, string> {
       const path = at === '' ? name : `${at}/${name}`;
       const stats = lstatSync(join(folder, path));
       if (stats.isDirectory()) walk(path);
-      else found.set(path, stats.isSymbolicLink() ? readlinkSync(join(folder, path)) : `${stats.size} ${stats.mtimeMs}`);
+      else
+        found.set(
+          path,
+          stats.isSymbolicLink() ? readlinkSync(join(folder, path)) : `${stats.size} ${stats.mtimeMs}`,
+        );
     }
   };
   walk('');
@@ -122,7 +126,6 @@ export function checkOutput(text: string): string[] {
     /(TypeError(?!: (?:terminated|fetch failed))|RangeError|ReferenceError|Cannot read propert|is not a function|is not iterable).*/.exec(
       text,
     );
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
   const control = /[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/.exec(text);
   return [
     ...(bug ? [`bug: ${bug[0].slice(0, 200)}`] : []),

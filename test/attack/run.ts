@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { createRunFolder } from '../runner/leftovers.ts';
-import { CASES, KINDS } from './grammar.ts';
+import { CASES } from './grammar.ts';
 import { Lane } from './lane.ts';
-import type { Case, Kind } from './spec.ts';
+import { type Case, KINDS, type Kind } from './spec.ts';
 
 const LANES = 2;
 /** The cases of one kind before the next kind has its turn. */
@@ -64,7 +64,12 @@ async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<vo
     const now = await lane.shootSurely(attack);
     if (!isShrinking) count(kind, now);
     // A smaller case counts only if it fails in the same way.
-    if (now.failures.length === 0 || found.has(`${kind} ${groupOf(now.failures)}`) || (isShrinking && groupOf(now.failures) !== groupOf(failures))) return;
+    if (
+      now.failures.length === 0 ||
+      found.has(`${kind} ${groupOf(now.failures)}`) ||
+      (isShrinking && groupOf(now.failures) !== groupOf(failures))
+    )
+      return;
     failures = now.failures;
     isShrinking = true;
     throw new Error(failures.join('\n'));

@@ -105,7 +105,8 @@ const RULES: Readonly<Record<string, (value: never, places: Places) => string>> 
     JSON.stringify(texts.map((each) => toText(each, places)).join('')),
 };
 
-const MAX_CHARS = 16_000_000;
+/** `JSON.parse` takes up to 50 ms for each MB of structure, and a message is parsed at once. */
+const MAX_CHARS = 2_000_000;
 
 function writeMany([value, times]: readonly [Spec, number], places: Places): readonly string[] {
   const all: string[] = [];

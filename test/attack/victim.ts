@@ -45,7 +45,11 @@ const FULL_BYTES = 400 * 1024 * 1024;
 
 process.on('message', async (attack: Case) => {
   // A mistake of the attack itself, which must be seen.
-  const broken = (error: Error): Shot => ({ failures: [`attack: ${error.stack}`], stallMs: 0, grownBytes: 0 });
+  const broken = (error: Error): Shot => ({
+    failures: [`attack: ${error.stack}`],
+    stallMs: 0,
+    grownBytes: 0,
+  });
   process.send?.(await shoot(attack).catch(broken));
 });
 process.once('disconnect', () => process.exit());
