@@ -32,7 +32,7 @@ const modelCases = fc.constantFrom(...PROVIDERS).chain((provider): fc.Arbitrary<
       Array.from({ length: times }, () => 'WORDS'),
     ).map(replace) as readonly Spec[];
   });
-  const broken = fc.constantFrom<Spec>(...templates, ...calls);
+  const broken = fc.constantFrom<Spec>(...templates, ...calls, ...calls);
   const events = fc.oneof(
     { weight: 6, arbitrary: inPieces(words).map((pieces) => eventsOf(provider, pieces)) },
     { weight: 2, arbitrary: long },
@@ -106,15 +106,15 @@ const configCases: fc.Arbitrary<Case> = fc
   }));
 
 const file: fc.Arbitrary<Spec> = fc.oneof(
-  fc.constantFrom(...LINKS).map(($link) => ({ $link })),
-  fc.constant({ $folder: true }),
-  text,
+  { weight: 4, arbitrary: fc.constantFrom(...LINKS).map(($link): Spec => ({ $link })) },
+  { weight: 1, arbitrary: fc.constant<Spec>({ $folder: true }) },
+  { weight: 1, arbitrary: text },
 );
-const target = fc.oneof(path, fc.constantFrom(...NAMES, ...TARGETS));
+const target = fc.oneof(path, fc.constantFrom(...NAMES), fc.constantFrom('link', ...TARGETS));
 const treeCases: fc.Arbitrary<Case> = fc
   .tuple(
-    fc.dictionary(fc.constantFrom(...NAMES), file, { maxKeys: 3 }),
-    fc.array(target, { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...NAMES), file, { minKeys: 1, maxKeys: 4 }),
+    fc.array(target, { minLength: 1, maxLength: 3 }),
     result,
     fc.boolean(),
     built,

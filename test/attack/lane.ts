@@ -13,9 +13,16 @@ export class Lane implements AsyncDisposable {
   #enemy: { readonly process: ChildProcess; readonly env: NodeJS.ProcessEnv } | undefined;
   #victim: ChildProcess | undefined;
   #isDisposed = false;
+  #running: Promise<unknown> = Promise.resolve();
 
   async shoot(attack: Case): Promise<Shot> {
     if (this.#isDisposed) return NOTHING;
+    const running = this.#shoot(attack);
+    this.#running = running.catch(() => undefined);
+    return running;
+  }
+
+  async #shoot(attack: Case): Promise<Shot> {
     const victim = await this.#start();
     const ended = new AbortController();
     try {
@@ -44,6 +51,7 @@ export class Lane implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
+    await this.#running;
     await this.#endVictim();
     await end(this.#enemy?.process);
   }

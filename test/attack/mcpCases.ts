@@ -23,7 +23,7 @@ export const CALL = ['call', 'bad.t0', '--chat', CHAT, ...SERVERS, '--timeout', 
 export const RUN = ['run', CHAT, '--models', 'models.json', '--model', 'm', ...SERVERS, '--timeout', '10'];
 export const AUTO = ['--approve', 'auto', '--max-steps', '3'];
 /** Few are run by the bundle, which takes a process each. */
-export const built = rarely(12, fc.constant(true));
+export const built = rarely(40, fc.constant(true));
 
 export const delivery: fc.Arbitrary<Delivery> = fc
   .record({
@@ -39,13 +39,16 @@ export const delivery: fc.Arbitrary<Delivery> = fc
   })
   .map(defined);
 
+const said = text.map((words): Spec => ({ type: 'text', text: words }));
 const block = fc.oneof(
   { weight: 8, arbitrary: fc.oneof(...BLOCKS.map((each) => mutated(each, fc.oneof(text, path, value)))) },
-  { weight: 4, arbitrary: text.map((words): Spec => ({ type: 'text', text: words })) },
+  { weight: 4, arbitrary: said },
   { weight: 1, arbitrary: fc.constantFrom(...LARGE_BLOCKS) },
 );
 const content: fc.Arbitrary<Spec> = fc.oneof(
-  { weight: 6, arbitrary: fc.array(block, { maxLength: 4 }) },
+  { weight: 4, arbitrary: fc.array(block, { maxLength: 4 }) },
+  // An asset makes the text beside it bare Markdown.
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...BLOCKS), said) },
   { weight: 1, arbitrary: fc.tuple(block, upTo(3000)).map((many) => ({ $many: many })) },
 );
 export const result: fc.Arbitrary<Spec> = fc
@@ -61,14 +64,17 @@ const tool: fc.Arbitrary<Spec> = fc
   .record({
     name: fc.oneof(fc.constantFrom('t0', 't{AT}'), path, text),
     description: rarely(2, text),
-    inputSchema: schema,
+    inputSchema: fc.oneof(
+      schema,
+      fc.tuple(schema, schema).map(([a, b]) => ({ type: 'object', properties: { a, b }, $defs: { a, b } })),
+    ),
     outputSchema: rarely(2, schema),
     annotations: rarely(2, value),
   })
   .map(defined);
 const tools: fc.Arbitrary<Spec> = fc
   .oneof<fc.Arbitrary<Spec>[]>(
-    fc.array(tool, { maxLength: 4 }),
+    fc.array(tool, { minLength: 1, maxLength: 4 }),
     fc.tuple(tool, upTo(3000)).map((many) => ({ $many: many })),
   )
   .map((all) => ({ tools: all }));
@@ -94,6 +100,7 @@ const answered = (results: fc.Arbitrary<Spec>): fc.Arbitrary<Answer> =>
 /** Each command, and the answers that it gets. */
 const COMMANDS: readonly (readonly [Case['command'], Readonly<Record<string, fc.Arbitrary<Spec>>>])[] = [
   [CALL, { 'tools/call': result }],
+  ['probe', { 'tools/list': tools }],
   ['probe', { 'tools/list': tools }],
   [['tools', ...SERVERS], { 'tools/list': tools, initialize: mutated(INITIALIZED) }],
   [

@@ -20,7 +20,8 @@ const TICK_MS = 10;
 const WALL_MS = 3000;
 /** Waits are this many times shorter, so that retries and timeouts take no time. */
 const HURRY = 20;
-const LONG_MS = 400;
+const LONG_MS = 100;
+const SHORT_MS = 20;
 
 export class Gauge {
   readonly #timer: NodeJS.Timeout;
@@ -88,7 +89,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-const shorter = (ms = 0) => (ms > LONG_MS ? Math.max(LONG_MS, ms / HURRY) : ms);
+const shorter = (ms = 0) => (ms > LONG_MS ? Math.max(SHORT_MS, ms / HURRY) : ms);
 const { setTimeout: realTimeout } = globalThis;
 globalThis.setTimeout = Object.assign(
   (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>

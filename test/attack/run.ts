@@ -61,6 +61,7 @@ async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<vo
   let failures: readonly string[] = [];
   let isShrinking = false;
   const property = fc.asyncProperty(CASES[kind], async (attack) => {
+    if (!isShrinking && performance.now() > endsAt) return;
     const now = await lane.shootSurely(attack);
     if (!isShrinking) count(kind, now);
     // A smaller case counts only if it fails in the same way.

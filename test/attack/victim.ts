@@ -219,7 +219,7 @@ function setUp(root: string, attack: Case, places: Places): Record<string, strin
     XDG_STATE_HOME: join(root, 'home/state'),
     TMPDIR: join(root, 'tmp'),
   };
-  return { ...folders, ...Object.fromEntries(keys), FILECHAT_KEY_M: 'key' };
+  return { ...folders, ...Object.fromEntries(keys) };
 }
 
 function place(path: string, content: Spec, places: Places): void {
