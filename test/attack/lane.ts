@@ -3,11 +3,22 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTO, RUN } from './mcpCases.ts';
 import type { Case } from './spec.ts';
+import { CALL_EVENT, CONFIGS, models } from './templates.ts';
 import type { Shot } from './victim.ts';
 
 const MAX_MS = 90_000;
 const REPEATS = 3;
+const WARM_UP = ([[...RUN, ...AUTO], 'probe'] as const).map(
+  (command): Case => ({
+    kind: 'http',
+    files: { 'mcp.json': CONFIGS.http, 'models.json': models('openai-compatible') },
+    answers: {},
+    replies: [{ events: [CALL_EVENT] }],
+    command,
+  }),
+);
 
 export class Lane implements AsyncDisposable {
   #enemy: { readonly process: ChildProcess; readonly env: NodeJS.ProcessEnv } | undefined;
@@ -23,7 +34,10 @@ export class Lane implements AsyncDisposable {
   }
 
   async #shoot(attack: Case): Promise<Shot> {
-    const victim = await this.#start();
+    return this.#fire(await this.#start(), attack);
+  }
+
+  async #fire(victim: ChildProcess, attack: Case): Promise<Shot> {
     const ended = new AbortController();
     try {
       const answered = once(victim, 'message', { signal: ended.signal }).then(([shot]) => shot as Shot);
@@ -44,8 +58,11 @@ export class Lane implements AsyncDisposable {
   /** A failure happens every time: a single one may come from the load of the machine. */
   async shootSurely(attack: Case): Promise<Shot> {
     let shot = await this.shoot(attack);
-    for (let again = 1; again < REPEATS && shot.failures.length > 0; again += 1)
+    for (let again = 1; again < REPEATS && shot.failures.length > 0; again += 1) {
+      // In a new process, in which nothing of an earlier case is left.
+      if (again === 1) await this.#endVictim();
       shot = await this.shoot(attack);
+    }
     return shot;
   }
 
@@ -66,8 +83,12 @@ export class Lane implements AsyncDisposable {
       };
       this.#enemy = { process: enemy, env: { ...process.env, ...env } };
     }
-    this.#victim ??= start('victim.ts', this.#enemy.env);
-    return this.#victim;
+    if (this.#victim) return this.#victim;
+    const victim = start('victim.ts', this.#enemy.env);
+    this.#victim = victim;
+    // So that loading and compiling are not counted.
+    for (const attack of WARM_UP) await this.#fire(victim, attack);
+    return victim;
   }
 
   async #endVictim(): Promise<void> {
