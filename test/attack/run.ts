@@ -83,7 +83,9 @@ async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<vo
     endOnFailure: false,
   });
   const smallest = outcome.counterexample?.[0];
-  if (!outcome.failed || !smallest) return;
+  // A mistake of the attack itself.
+  if (outcome.failed && !outcome.interrupted && failures.length === 0) throw outcome.errorInstance;
+  if (failures.length === 0 || !smallest) return;
   const group = `${kind} ${groupOf(failures)}`;
   if (!found.has(group)) found.set(group, save(smallest, failures));
   console.log(`✖ ${group} (seed ${roundSeed}): ${failures.join('; ').slice(0, 400)}`);
