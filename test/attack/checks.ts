@@ -83,6 +83,9 @@ export function checkFiles(
   ];
 }
 
+/** Only hostile text names these; a call on the wire never does. */
+const FORGED_SERVERS: ReadonlySet<string> = new Set(['a', 'forged']);
+
 /** The user's text is there, and no turn or call has come from the text of others. */
 export function checkChat(before: string, after: string, attack: Case): string[] {
   const count = (text: string) => text.split(USER_TEXT).length;
@@ -94,7 +97,7 @@ export function checkChat(before: string, after: string, attack: Case): string[]
   const own = parseChat(before).turns.filter(({ role }) => role === 'user').length;
   const users = turns.filter(({ role }) => role === 'user');
   const calls = turns.flatMap((turn) => turn.calls);
-  const forged = calls.filter(({ server }) => server !== 'bad' && server !== 'filechat');
+  const forged = calls.filter(({ server }) => FORGED_SERVERS.has(server));
   const last = users.length > own ? turnBody(after, users[users.length - 1] as never).trim() : '';
   return [
     ...(turns.some(({ role }) => role === 'system') ? ['forged: a turn of the system'] : []),
