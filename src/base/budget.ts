@@ -30,7 +30,7 @@ export const BUDGET = {
   /** A configuration file: `mcp.json`, `models.json`, settings, an environment file, an agent. */
   configChars: 1024 * 1024,
   /** The front matter of a chat. Parsing YAML is slow. */
-  frontMatterChars: 40_000,
+  frontMatterChars: 20_000,
   /** One result, in the chat. What is over goes to files. */
   resultChars: 200_000,
   /** The files of one result. */

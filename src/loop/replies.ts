@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
@@ -130,6 +131,7 @@ async function streamReply(
   const { model, request, notes, failures, attached } = prepared;
   onReply?.({ kind: 'asking', model: model.name, notes, failures, attached });
   reply.begin(prepared);
+  const slice = new TimeSlice();
   for await (const event of model.stream(request, signal)) {
     if (event.kind === 'finish') {
       onUsage?.(model, event.usage, request);
@@ -138,6 +140,8 @@ async function streamReply(
     if (reply.received === 0) await beforeReply?.().catch((error: unknown) => log.warn(messageOf(error)));
     await reply.add(event, signal);
     onReply?.(reply.progress(event));
+    // Events that have arrived together come without a pause between them.
+    if (slice.isOver()) await slice.pause();
   }
   // Some models end their stream when it is aborted.
   if (signal.aborted) return { kind: 'stopped' };

@@ -97,13 +97,12 @@ interface SettingPairs {
 function readPairs(yaml: string): SettingPairs {
   if (yaml.length > BUDGET.frontMatterChars) return failed('The front matter is too long.');
   try {
-    const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent' });
-    const errors = document.errors.map(({ pos, message }) => ({
-      offset: pos[0],
-      message: `The front matter is not valid YAML: ${message}`,
-    }));
+    // The parser compares every key with every other one, so duplicates are found here.
+    const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent', uniqueKeys: false });
+    const errors = document.errors.map(({ pos, message }) => invalidYaml(pos[0], message));
     const { contents } = document;
-    if (isMap(contents)) return { pairs: contents.items, errors };
+    if (isMap(contents))
+      return { pairs: contents.items, errors: [...errors, ...duplicateKeys(contents.items)] };
     const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
     if (isEmpty || errors.length > 0) return { pairs: [], errors };
     return failed('The front matter must contain settings such as “model: NAME”.');
@@ -111,6 +110,18 @@ function readPairs(yaml: string): SettingPairs {
     // Deeply nested brackets overflow the stack of the YAML parser.
     return failed('The front matter cannot be parsed.');
   }
+}
+
+function duplicateKeys(pairs: readonly Pair[]): readonly ChatProblem[] {
+  const keys = pairs.map(keyOf);
+  const firsts = new Map(keys.toReversed().map((each) => [each.key, each]));
+  return keys
+    .filter((each) => firsts.get(each.key) !== each)
+    .map(({ offset }) => invalidYaml(offset, 'Map keys must be unique'));
+}
+
+function invalidYaml(offset: number, message: string): ChatProblem {
+  return { offset, message: `The front matter is not valid YAML: ${message}` };
 }
 
 function failed(message: string): SettingPairs {

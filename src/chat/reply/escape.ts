@@ -38,6 +38,9 @@ export class ReplyEscaper {
   readonly #invisible = new InvisibleEscaper();
   readonly #lines = new ReplyLines('write');
   #emitted = '';
+  /** Reads the emitted lines as they come, so that the end of a long text takes no time. */
+  readonly #reader = new ReplyLines('read');
+  #unread = '';
 
   push(chunk: string): string {
     return this.#emit(this.#lines.push(this.#invisible.push(chunk)));
@@ -56,11 +59,13 @@ export class ReplyEscaper {
     return this.#emit(shown + this.#lines.flush());
   }
 
-  /** Closes code that the model left open, with a note so that reading can remove it. */
+  /** Closes code that the model left open, with a note so that reading can remove it. Nothing may follow. */
   end(): string {
     const shown = this.#lines.push(this.#invisible.end());
     const rest = this.#emit(shown + this.#lines.finish());
-    const lines = this.#closingLines();
+    this.#reader.push(`${this.#unread}\n`);
+    this.#unread = '';
+    const lines = this.#reader.closingLines();
     return lines.length === 0 ? rest : `${rest}\n${closeWithNote(lines)}`;
   }
 
@@ -80,6 +85,9 @@ export class ReplyEscaper {
 
   #emit(text: string): string {
     this.#emitted += text;
+    const end = text.lastIndexOf('\n') + 1;
+    if (end > 0) this.#reader.push(this.#unread + text.slice(0, end));
+    this.#unread = end > 0 ? text.slice(end) : this.#unread + text;
     return text;
   }
 }

@@ -1,3 +1,4 @@
+import { TimeSlice } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
 import { messageOf } from '../../base/errors.ts';
 import { defined, field, jsonChars } from '../../base/json.ts';
@@ -47,7 +48,7 @@ export async function collectPages<T extends object>(
   try {
     do {
       const page = await request(LISTS[listed.one][0], defined({ cursor }));
-      list.add(page);
+      await list.add(page);
       cursor = nextCursor(page);
       const isLong = seenCursors.size >= BUDGET.listPages || (cursor?.length ?? 0) > MAX_CURSOR_CHARS;
       if (list.isFull || (cursor !== undefined && isLong)) {
@@ -85,11 +86,13 @@ class ItemList<T extends object> {
     return this.#items.size;
   }
 
-  add(page: unknown): void {
+  async add(page: unknown): Promise<void> {
     const { one } = this.#listed;
     const entries = field(page, LISTS[one][1]);
     if (!Array.isArray(entries)) throw new Error(`its response has no list of ${one}s`);
+    const slice = new TimeSlice();
     for (const [index, definition] of entries.entries()) {
+      if (slice.isOver()) await slice.pause();
       const isOver = this.#items.size >= MAX_ITEMS || this.#entries >= BUDGET.listEntries;
       if (!isOver) this.#charsLeft -= jsonChars(definition, this.#charsLeft);
       if (isOver || this.#charsLeft < 0) {

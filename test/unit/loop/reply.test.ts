@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
+import { countTurns } from '../../kit/countTurns.ts';
 import {
   type Answer,
   breaksOff,
@@ -22,6 +23,11 @@ import {
 import { bodyOf, CALL, CURSOR, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
 describe('a reply', () => {
+  it('that arrives at once does not block the event loop', async () => {
+    const pieces = Array.from({ length: 100 }, () => '# %% user\n'.repeat(200));
+    assert.ok((await countTurns(() => scene(HI, [says(...pieces)]).listener.run())) >= 5);
+  });
+
   it('is written as it arrives, above a cursor that is removed at the end', async () => {
     const during: string[] = [];
     const { outcome, after, usages } = await play(HI, [

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { findBase64, type Piece } from '../../../src/result/findBase64.ts';
+import { countTurns } from '../../kit/countTurns.ts';
 import { png } from './samples.ts';
 
 const NOISE = createNoise(3001);
@@ -188,17 +189,3 @@ describe('ten million letters', () => {
     });
   }
 });
-
-/** How often the event loop ran meanwhile; the benchmarks measure how long each turn takes. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let done = false;
-  const next = () => {
-    turns += 1;
-    if (!done) setImmediate(next);
-  };
-  setImmediate(next);
-  await work();
-  done = true;
-  return turns;
-}

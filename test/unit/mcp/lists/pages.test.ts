@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { BUDGET } from '../../../../src/base/budget.ts';
 import { collectTools } from '../../../../src/mcp/lists/definitions.ts';
 import { pickIcon } from '../../../../src/mcp/lists/pages.ts';
+import { countTurns } from '../../../kit/countTurns.ts';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';
@@ -54,4 +55,10 @@ it('a list over its budget of characters is cut with a notice, and its beginning
   const { items, notices } = await collectTools('big', async () => ({ tools }));
   assert.ok(items.length > 0 && items.length <= BUDGET.listChars / description.length);
   assert.deepEqual(notices, [`The list of tools was cut after ${items.length}.`]);
+});
+
+it('a long list does not block the event loop', async () => {
+  const inputSchema = { type: 'object', enum: Array.from({ length: 9000 }, (_, at) => at) };
+  const tools = Array.from({ length: 500 }, (_, at) => ({ name: `t${at}`, inputSchema }));
+  assert.ok((await countTurns(() => collectTools('long', async () => ({ tools })))) >= 5);
 });
