@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
@@ -36,7 +35,7 @@ import { failed, failedBy, STOPPED } from './document.ts';
 import { type MadeFileDeps, MadeFiles } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
 import { repairCall } from './repairCall.ts';
-import { ReplyWriter } from './replyWriter.ts';
+import { newId, ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
   readonly conversation: Conversation;
@@ -343,10 +342,4 @@ class Reply {
 function isWords(event: WrittenEvent): boolean {
   if (event.kind === 'writtenFile') return event.isDraft !== true;
   return event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
-}
-
-const ID_LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
-
-function newId(): string {
-  return Array.from({ length: 6 }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('');
 }

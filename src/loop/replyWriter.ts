@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { ChatReader, parseChat, turnBody } from '../chat/format/parse.ts';
 import { renderCut } from '../chat/reply/notes.ts';
 import {
@@ -186,4 +187,10 @@ function countTurns(text: string): number {
 
 function replaceEnd(text: string, before: string, after: string): string | undefined {
   return text.endsWith(before) ? text.slice(0, text.length - before.length) + after : undefined;
+}
+const ID_LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
+
+/** Names the writer in its mark, so that it never takes the mark of another one for its own. */
+export function newId(): string {
+  return Array.from({ length: 6 }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('');
 }

@@ -56,7 +56,7 @@ export class OwnCalls {
     }
   }
 
-  /** Nothing if neither the query nor the result has any words. */
+  /** Nothing if both the query and the result are empty. */
   end({
     toolCallId,
     toolName,

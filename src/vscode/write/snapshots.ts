@@ -89,7 +89,11 @@ export class EditorSnapshots implements vscode.Disposable {
   async #record(execution: vscode.TerminalShellExecution): Promise<void> {
     const run: TerminalRun = { execution, output: '' };
     this.#run = run;
-    for await (const data of execution.read()) run.output = (run.output + data).slice(-MAX_OUTPUT_CHARS);
+    for await (const data of execution.read()) {
+      run.output += data;
+      // Seldom, because it copies the whole text.
+      if (run.output.length > 2 * MAX_OUTPUT_CHARS) run.output = run.output.slice(-MAX_OUTPUT_CHARS);
+    }
   }
 }
 

@@ -113,7 +113,7 @@ describe('filechat attach', () => {
       const end = await cli.start(['attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', ...more]).ended;
       checkEnd(end, {
         code: 1,
-        stderr: `Fetching ${site.url}/page.txt needs your permission, but there is no terminal to ask on. Use --allow-host ${site.host} to allow it.\n`,
+        stderr: `Filechat cannot ask whether to fetch ${site.url}/page.txt, because there is no terminal. To allow it, add --allow-host ${site.host}.\n`,
       });
     }
     assert.deepEqual(site.requests, []);
