@@ -186,6 +186,18 @@ export function zipTexts(files: Readonly<Record<string, string>>): Uint8Array {
   return zipSync(zippable, { level: 6 });
 }
 
+/** Says of its only file that it inflates to 120 MB. */
+export function makeZipBomb(): Uint8Array {
+  const bytes = Buffer.from(zipTexts({ 'word/document.xml': ' '.repeat(9000) }));
+  // Where the uncompressed size is in the header of the file, and in the entry of the directory.
+  for (const [signature, at] of [
+    ['PK\x03\x04', 22],
+    ['PK\x01\x02', 24],
+  ] as const)
+    bytes.writeUInt32LE(120_000_000, bytes.indexOf(signature, 0, 'latin1') + at);
+  return bytes;
+}
+
 function contentTypes(part: string, type: string): string {
   return `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="${part}" ContentType="${type}"/></Types>`;
 }

@@ -17,7 +17,7 @@ const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
  * Runs a job in a worker of its own, which is ended when it takes too long or too much memory. Rejects only when
  * aborted.
  */
-export function runJob(job: Job, signal?: AbortSignal): Promise<Outcome> {
+export function runJob(job: Job, signal?: AbortSignal, deadlineMs = DEADLINE_MS[job.kind]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const worker = new Worker(new URL(WORKER, import.meta.url), {
@@ -36,8 +36,7 @@ export function runJob(job: Job, signal?: AbortSignal): Promise<Outcome> {
     const watch = setInterval(() => {
       if (process.memoryUsage.rss() - startedWith > MAX_GROWTH_BYTES) fail('it needs too much memory');
     }, WATCH_MS);
-    const deadline = DEADLINE_MS[job.kind];
-    const late = () => fail(`it could not be read within ${deadline / 1000} s`);
+    const late = () => fail(`it could not be read within ${deadlineMs / 1000} s`);
     let timer = setTimeout(late, START_MS);
     const abort = () => settle(() => reject(signal?.reason));
     const settle = (then: () => void) => {
@@ -53,7 +52,7 @@ export function runJob(job: Job, signal?: AbortSignal): Promise<Outcome> {
     worker.on('message', (message: 'ready' | Outcome) => {
       if (message !== 'ready') return settle(() => resolve(message));
       clearTimeout(timer);
-      timer = setTimeout(late, deadline);
+      timer = setTimeout(late, deadlineMs);
     });
     worker.on('error', (error) => fail(describeCrash(error)));
     worker.on('exit', () => fail('the reader ended unexpectedly'));

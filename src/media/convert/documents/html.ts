@@ -6,7 +6,8 @@ export function readHtml({ bytes }: DocumentJob): DocumentText {
 }
 
 export function toMarkdown(html: string): string {
-  return htmlToMarkdown(html)
+  // The library takes <font> for a block, and drops the space before it.
+  return htmlToMarkdown(html.replace(/<(\/?)font\b/gi, '<$1span'))
     .replace(/\(data:[^()\s]*\)/g, '(data:)')
     .trim();
 }

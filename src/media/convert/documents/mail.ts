@@ -35,7 +35,8 @@ interface Entity {
 }
 
 function parseEntity(source: string): Entity {
-  const end = /\r?\n\r?\n/.exec(source);
+  // There may be no headers.
+  const end = /^\r?\n|\r?\n\r?\n/.exec(source);
   const head = end ? source.slice(0, end.index) : source;
   const headers = new Map<string, string>();
   for (const line of head.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
@@ -53,7 +54,7 @@ function leavesOf(entity: Entity, depth: number): readonly Entity[] {
   const boundary = parameter(entity.headers.get('content-type'), 'boundary');
   if (!entity.type.startsWith('multipart/') || boundary === undefined || depth >= MAX_DEPTH) return [entity];
   const parts = entity.body
-    .split(`--${boundary}`)
+    .split(new RegExp(`(?:^|\\r?\\n)--${boundary.replace(/\W/g, '\\$&')}(?=(?:--)?[ \\t]*(?:\\r?\\n|$))`))
     .slice(1, MAX_PARTS)
     .filter((part) => !part.startsWith('--'))
     .map((part) => parseEntity(part.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n$/, '')));
@@ -72,7 +73,7 @@ function decodeBody({ headers, body }: Entity): Uint8Array {
     case 'base64':
       return Buffer.from(body, 'base64');
     case 'quoted-printable':
-      return Buffer.from(unquote(body.replace(/[ \t]*=\r?\n/g, '')), 'latin1');
+      return Buffer.from(unquote(body.replace(/=[ \t]*\r?\n/g, '')), 'latin1');
     default:
       return Buffer.from(body, 'latin1');
   }
@@ -108,7 +109,16 @@ function decodeWords(value: string): string {
 
 function parameter(header: string | undefined, name: string): string | undefined {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(header ?? '');
-  return match?.[1] ?? match?.[2];
+  return match?.[1] ?? match?.[2] ?? extended(header, name);
+}
+
+/** `filename*=utf-8''%C3%9Cbersicht.pdf`, with one character per byte like other headers. */
+function extended(header: string | undefined, name: string): string | undefined {
+  const form = new RegExp(`;\\s*${name}\\*\\s*=\\s*"?([\\w-]*)'[^']*'([^;\\s"]+)`, 'i');
+  const [, charset, text = ''] = form.exec(header ?? '') ?? [];
+  if (charset === undefined) return undefined;
+  const decoded = decodeBytes(Buffer.from(unquote(text.replaceAll('%', '=')), 'latin1'), charset);
+  return Buffer.from(decoded).toString('latin1');
 }
 
 function describe(entity: Entity): string {

@@ -1,22 +1,61 @@
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser';
-import type { DocumentJob, DocumentText } from '../job.ts';
+import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
+import { readEpub } from './epub.ts';
+import { withoutFallbacks } from './rtf.ts';
+import { inShownOrder } from './slides.ts';
 import { checkInflated } from './zipped.ts';
 
 /** Word, PowerPoint, OpenDocument, EPUB and RTF. */
 export async function readOffice({ bytes }: DocumentJob): Promise<DocumentText> {
-  // RTF is text.
-  if (bytes[0] === 0x50) checkInflated(bytes);
-  const document = await parseOffice(Buffer.from(bytes), { extractAttachments: false, ocr: false });
+  const form = formOf(bytes);
+  if (form === 'epub') return readEpub(bytes);
+  const readable = READABLE[form]?.(bytes) ?? bytes;
+  const document = await parseOffice(Buffer.from(readable), {
+    extractAttachments: false,
+    ocr: false,
+    ...(form !== 'opendocument' && { fileType: form }),
+  });
   const slides = document.content.filter(({ type }) => type === 'slide');
   if (slides.length === 0) return { sections: [{ text: await toMarkdown(document) }] };
   const sections = [];
   for (const [at, slide] of slides.entries()) {
-    const text = await toMarkdown({ ...document, content: [slide] });
+    const text = await toMarkdown({ ...document, metadata: {}, content: [slide] });
     // The library separates slides with lines.
     sections.push({ number: at + 1, text: text.replace(/^(?:---\s*)+/, '') });
   }
   return { unit: 'slide', total: slides.length, sections };
 }
+
+type Form = 'rtf' | 'epub' | 'docx' | 'pptx' | 'opendocument';
+
+/** From the contents: documents with macros have the same parts as those without. */
+function formOf(bytes: Uint8Array): Form {
+  if (strFromU8(bytes.subarray(0, 5), true) === '{\\rtf') return 'rtf';
+  const parts: readonly (readonly [part: string, Form])[] = [
+    ['word/document.xml', 'docx'],
+    ['ppt/presentation.xml', 'pptx'],
+    ['META-INF/container.xml', 'epub'],
+    ['content.xml', 'opendocument'],
+  ];
+  const names = bytes[0] === 0x50 ? checkInflated(bytes) : [];
+  const [, form] = parts.find(([part]) => names.includes(part)) ?? [];
+  if (form === undefined) throw new ConversionError('it is not such a document');
+  return form;
+}
+
+/** Changes what the library would read wrong. */
+const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
+  rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
+  pptx: inShownOrder,
+  // It skips the rows of a table that are repeated on each page.
+  opendocument: (bytes) => {
+    const files = unzipSync(bytes);
+    const content = strFromU8(files['content.xml'] ?? new Uint8Array());
+    const rows = content.replace(/<\/?table:table-header-rows\b[^>]*>/g, '');
+    return rows === content ? bytes : zipSync({ ...files, 'content.xml': strToU8(rows) }, { level: 0 });
+  },
+};
 
 async function toMarkdown(document: OfficeParserAST): Promise<string> {
   const { value } = await OfficeGenerator.generate(document, 'md', {

@@ -26,6 +26,7 @@ export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentTe
     const text = items
       .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
       .join('')
+      .replace(RADICALS, (sign) => sign.normalize('NFKC'))
       .trim();
     page.cleanup();
     chars += text.length;
@@ -34,6 +35,8 @@ export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentTe
   return { unit: 'page', total, sections };
 }
 
+/** Chromium writes some ideographs as the radicals that look like them. */
+const RADICALS = /[\u2e80-\u2fdf]/g;
 const NO_TEXT = '(This page has no text. It may be a scanned image.)';
 
 async function open(bytes: Uint8Array) {

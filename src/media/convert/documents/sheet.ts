@@ -1,11 +1,12 @@
+import { readOds } from 'hucre/ods';
 import { type CellValue, readXlsx } from 'hucre/xlsx';
 import type { DocumentJob, DocumentText } from '../job.ts';
 import { checkInflated } from './zipped.ts';
 
 /** Each sheet as CSV. */
 export async function readSheets({ bytes }: DocumentJob): Promise<DocumentText> {
-  checkInflated(bytes);
-  const { sheets } = await readXlsx(bytes);
+  const isOpenDocument = checkInflated(bytes).includes('content.xml');
+  const { sheets } = isOpenDocument ? await readOds(bytes) : await readXlsx(bytes);
   return {
     unit: 'sheet',
     total: sheets.length,

@@ -24,8 +24,8 @@ export function listZip({ bytes }: DocumentJob): DocumentText {
   return { sections: [{ text: [head, ...lines].join('\n') }], isCut: files.length > MAX_LISTED };
 }
 
-/** Throws for an archive that would take too much memory. */
-export function checkInflated(bytes: Uint8Array): void {
+/** The names of the files in an archive. Throws for one that would take too much memory. */
+export function checkInflated(bytes: Uint8Array): readonly string[] {
   const files = zippedFiles(bytes);
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   if (total > MAX_INFLATED_BYTES) {
@@ -35,15 +35,26 @@ export function checkInflated(bytes: Uint8Array): void {
   }
   if (files.length > MAX_FILES)
     throw new ConversionError(`it consists of ${files.length} files, and at most ${MAX_FILES} are read`);
+  return files.map(({ name }) => name);
 }
 
 function zippedFiles(bytes: Uint8Array): readonly ZippedFile[] {
   const files: ZippedFile[] = [];
   unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
-      files.push({ name, bytes: originalSize });
+      files.push({ name: asUtf8(name), bytes: originalSize });
       return false;
     },
   });
   return files;
+}
+
+/** Programs write names in UTF-8 without saying so; then each character is one byte of them. */
+function asUtf8(name: string): string {
+  if (!/^[\0-\xff]*$/.test(name)) return name;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(name, 'latin1'));
+  } catch {
+    return name;
+  }
 }
