@@ -3,6 +3,7 @@ import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
 import { nameFromUri } from '../../result/blocks.ts';
+import { GUARD, withoutFrames } from './guard.ts';
 
 export const APP_TYPE = 'text/html;profile=mcp-app';
 /** The capability that tells servers that apps can be shown. */
@@ -168,30 +169,11 @@ export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): strin
     // `form-action` does not fall back to default-src: without it a form could send data anywhere.
     ['form-action', "'none'"],
     ['object-src', "'none'"],
-    // Not in all browsers yet: see `GUARD`.
+    // Not in all browsers yet: see guard.ts.
     ['webrtc', "'block'"],
   ];
   return directives.map((each) => each.join(' ')).join('; ');
 }
-
-/**
- * Runs before any script of the app. WebRTC is a way to the network that policies do not cover in all browsers; a frame
- * would bring it back, so frames are removed before the app can use them. `webkitRTCPeerConnection` is an alias.
- */
-const GUARD = `<script>(() => {
-  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
-    Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false });
-  const FRAMES = 'iframe, frame, object, embed, fencedframe, portal';
-  const observe = (root) => {
-    const observer = new MutationObserver(() => root.querySelectorAll(FRAMES).forEach((frame) => frame.remove()));
-    observer.observe(root, { childList: true, subtree: true });
-    return root;
-  };
-  observe(document);
-  const { attachShadow } = Element.prototype;
-  Element.prototype.attachShadow = function (options) { return observe(attachShadow.call(this, options)); };
-  document.currentScript.remove();
-})()</script>`;
 
 /**
  * Puts the policy and the guard before the page, because it applies only to what follows it. The doctype, `<html>` and `<head>` of
@@ -203,7 +185,7 @@ export function withPolicy(html: string, csp: AppCsp): string {
   // A DNS prefetch is a request too, and policies do not cover it.
   const quiet = '<meta http-equiv="x-dns-prefetch-control" content="off">';
   // A byte order mark would be text, which ends the head.
-  return `${head}${quiet}${GUARD}${html.replace(/^\uFEFF+/, '')}`;
+  return `${head}${quiet}${GUARD}${withoutFrames(html.replace(/^\uFEFF+/, ''))}`;
 }
 
 /** The content block that saves the app with the result. It contains bytes, so that it becomes a file. */

@@ -30,9 +30,15 @@ const talk = `
   const show = (report) => { document.getElementById('report').textContent = JSON.stringify(report); };
 `;
 
+/** A frame whose script runs. */
+const innerFrame = "<iframe srcdoc=\"<script>parent.postMessage('a frame', '*')</script>\"></iframe>";
+
 /** Each entry is a way out; it says what came of it. */
 const attacks = `
   const canary = ${JSON.stringify(canary)};
+  const inner = ${JSON.stringify(innerFrame).replaceAll('</', '<\\/')};
+  let loadedFrames = 0;
+  addEventListener('message', ({ data }) => { if (data === 'a frame') loadedFrames += 1; });
   const loaded = (tag, attributes, where = document.body) => new Promise((resolve) => {
     const element = Object.assign(document.createElement(tag), attributes);
     element.onload = () => resolve('loaded');
@@ -60,10 +66,16 @@ const attacks = `
     webRtc: () => typeof RTCPeerConnection + typeof webkitRTCPeerConnection,
     frames: async () => {
       document.body.append(document.createElement('iframe'));
-      document.body.append(document.createElement('div'));
-      document.body.lastChild.attachShadow({ mode: 'open' }).innerHTML = '<iframe srcdoc="x"></iframe>';
-      await null;
-      return window.length + ' frames';
+      const made = [0, 1, 2].map(() => document.body.appendChild(document.createElement('div')));
+      made[0].attachShadow({ mode: 'open' }).innerHTML = inner;
+      made[1].setHTMLUnsafe('<div><template shadowrootmode="closed">' + inner + '</template></div>');
+      made[2].append(new DOMParser().parseFromString(inner, 'text/html').body.firstChild);
+      const { forEach } = NodeList.prototype;
+      NodeList.prototype.forEach = () => {};
+      document.body.insertAdjacentHTML('beforeend', inner);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      NodeList.prototype.forEach = forEach;
+      return window.length + loadedFrames + ' frames';
     },
     worker: () => { new Worker(URL.createObjectURL(new Blob(['fetch("' + canary + '/worker")'], { type: 'text/javascript' }))); return 'made'; },
     eval: () => new Function('return "ran"')(),
@@ -116,7 +128,8 @@ const page = (script: string, head = '') =>
   `\uFEFF<!-- <head> --><script src="${canary}/before.js"></script><!DOCTYPE html><html><head>${head}
 <meta http-equiv="Content-Security-Policy" content="default-src * 'unsafe-inline'">
 <link rel="dns-prefetch" href="${canary}"><style>@import "${canary}/import.css"; body { background: url(${canary}/background.png) }</style>
-</head><body><pre id="report"></pre><script>${talk}${script}</script></body></html>`;
+</head><body><pre id="report"></pre><script>${talk}${script}</script>
+<div><template shadowrootmode="closed">${innerFrame}</template></div></body></html>`;
 
 const pages: Readonly<Record<string, string>> = {
   attack: page(attacks),
