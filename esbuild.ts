@@ -70,6 +70,7 @@ const bundles: readonly BuildOptions[] = [
       cli: 'src/cli.ts',
       'assets-server': 'src/assets-server.ts',
       'chunks/worker': 'src/media/convert/worker.ts',
+      'chunks/transformer': 'src/mcp/transformer/worker.ts',
     },
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',

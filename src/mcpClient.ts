@@ -24,6 +24,7 @@ import type {
 import type { ToolCall, ToolCallOptions } from './ports/tools.ts';
 import {
   DEFAULT_LIMITS,
+  limitMessages,
   prepareResult,
   processResult,
   type ResultOptions,
@@ -44,6 +45,10 @@ export function processMixedToolResult(
   options: ResultOptions = {},
 ): Promise<ToolResult> {
   return processResult(result, { assets, ...portsFor(options) }, options);
+}
+
+function roleOf(message: unknown): 'assistant' | 'user' {
+  return field(message, 'role') === 'assistant' ? 'assistant' : 'user';
 }
 
 function portsFor({ limits = DEFAULT_LIMITS }: ResultOptions): Omit<ResultPorts, 'assets'> {
@@ -166,8 +171,9 @@ export class McpClient extends ReadingPool implements ServerHost {
         ),
       );
       const saved = await saveTogether(assets, prepared);
-      const roleOf = (message: unknown) => (field(message, 'role') === 'assistant' ? 'assistant' : 'user');
-      return { messages: saved.map(({ parts }, at) => ({ role: roleOf(messages[at]), parts })) };
+      const received = saved.map(({ parts }, at) => ({ role: roleOf(messages[at]), parts }));
+      const ports = { assets, files: portsFor(options).files };
+      return { messages: await limitMessages(received, ports, options.limits) };
     });
   }
 

@@ -14,7 +14,7 @@ import type { Authorize } from '../mcp/oauth/authorizations.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
 import { McpClient } from '../mcpClient.ts';
 import { ModelFinder } from '../model/config/find.ts';
-import { envKey } from '../model/config/keys.ts';
+import { envKey, keyVariables } from '../model/config/keys.ts';
 import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
@@ -156,8 +156,15 @@ export async function createModelFinder(
     nameHint:
       'Name one with --model NAME, with “model: NAME” at the top of the chat, or as defaultModel in --settings, such as anthropic/MODEL or ollama/MODEL.',
     limits: createModelLimits(settings, { err }),
-    keyHint: ({ name }) => `Set the environment variable FILECHAT_KEY_${toVariable(name)}.`,
+    keyHint,
   });
+}
+
+function keyHint(config: ModelConfig): string {
+  const { own, usual } = keyVariables(config);
+  return usual === undefined
+    ? `Set the environment variable ${own}.`
+    : `Set the environment variable ${usual}, or ${own} for this model only.`;
 }
 
 async function readModels(path: string, err: CliContext['err']): Promise<ReadonlyMap<string, ModelConfig>> {

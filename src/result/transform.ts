@@ -1,12 +1,49 @@
 import { messageOf } from '../base/errors.ts';
-import { field, isObject } from '../base/json.ts';
+import { field, isObject, mapStrings } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import type { Spill, SpilledBytes, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { originalStrings } from './findBytes.ts';
 
 /** The user's own function, which gets the result before anything else does. */
-export type Transform = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
+export type TransformFunction = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
+
+/** Calls the user's function somewhere else, with `callTransform`. Ends it when the signal is aborted. */
+export type RunTransform = (
+  input: TransformInput,
+  read: ReadLong,
+  signal: AbortSignal,
+) => Promise<Returned | undefined>;
+
+export type Transform = TransformFunction | { readonly run: RunTransform };
+
+/** What the function is given, as data that another thread can receive. */
+export interface TransformInput {
+  /** As the server sent it, with placeholders for long strings. */
+  readonly result: unknown;
+  readonly tool: ToolName;
+  /** The strings behind placeholders. */
+  readonly originals: ReadonlyMap<string, string>;
+  /** The other placeholders, whose strings are too long. */
+  readonly long: ReadonlyMap<string, LongFacts>;
+}
+
+interface LongFacts {
+  /** In bytes, decoded. */
+  readonly size: number;
+  readonly mimeType: string | undefined;
+}
+
+export type ReadLong = (placeholder: string) => Promise<Uint8Array>;
+
+/** What the function returned, as a copy without functions and methods. */
+export interface Returned {
+  readonly value: unknown;
+  /** It is the object that the function was given. */
+  readonly isGiven: boolean;
+  /** Which items of its list are blocks of the server. They are shown as they are, valid or not. */
+  readonly givenItems: readonly number[];
+}
 
 export interface TransformContext {
   readonly tool: ToolName;
@@ -37,11 +74,16 @@ export async function applyTransform(
 ): Promise<Transformed> {
   const { tool, timeoutMs = TIMEOUT_MS } = context;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = new AbortController();
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs / 1000} seconds`)), timeoutMs);
+    timer = setTimeout(() => {
+      reject(new Error(`it took longer than ${timeoutMs / 1000} seconds`));
+      end.abort();
+    }, timeoutMs);
   });
   try {
-    const changed = await Promise.race([runTransform(result, transform, context), tooLong]);
+    const run = typeof transform === 'function' ? runHere(transform) : transform.run;
+    const changed = await Promise.race([runTransform(result, run, context, end.signal), tooLong]);
     return { result: changed ?? result, changed: changed !== undefined };
   } catch (error) {
     const reason = messageOf(error).slice(0, MAX_REASON_CHARS).replace(/\.$/, '');
@@ -56,51 +98,84 @@ export async function applyTransform(
 const MAX_GIVEN_BYTES = 64 * 1024 * 1024;
 const MAX_RETURNED_BYTES = 128 * 1024 * 1024;
 
+function runHere(transform: TransformFunction): RunTransform {
+  return (input, read) => callTransform(transform, input, read);
+}
+
 async function runTransform(
   result: unknown,
-  transform: Transform,
+  run: RunTransform,
   { tool, spills, read, normalize }: TransformContext,
+  signal: AbortSignal,
 ): Promise<object | undefined> {
   const originals = await originalStrings(result, spills, MAX_GIVEN_BYTES);
-  const give = (text: string) => {
-    const spill = spills?.find(text);
-    return originals.get(text) ?? (spill ? new LongString(text, spill, read) : text);
-  };
-  // A copy, so that a transformer that changes it and then fails has no effect.
-  const given = copyValue(result, { text: give, bytes: 'refuse' });
-  const returned = await settled(await transform(given, tool));
-  if (returned === undefined || returned === null) return undefined;
-  const isError = !isWhole(returned, given) && field(result, 'isError') === true;
-  const placeholders = new Map([...originals].map(([placeholder, original]) => [original, placeholder]));
-  const changed = await readReturned(returned, {
-    normalize,
-    given,
-    copy: copyWithin(MAX_RETURNED_BYTES, (text) => placeholders.has(text)),
+  const long = new Map<string, Spill>();
+  mapStrings(result, (text) => {
+    const spill = originals.has(text) ? undefined : spills?.find(text);
+    if (spill) long.set(text, spill);
+    return text;
   });
+  const facts = [...long].map(([placeholder, spill]) => [placeholder, factsOf(spill)] as const);
+  const input = { result, tool, originals, long: new Map(facts) };
+  const returned = await run(input, (placeholder) => readLong(long.get(placeholder), read), signal);
+  if (!returned) return undefined;
+  const isError = !isWhole(returned) && field(result, 'isError') === true;
+  const placeholders = new Map([...originals].map(([placeholder, original]) => [original, placeholder]));
+  const changed = await readReturned(returned, normalize);
   const whole = copyValue(changed, { text: (text) => placeholders.get(text) ?? text, bytes: 'refuse' });
   return { ...(isError ? { isError } : {}), ...(whole as object) };
 }
 
+function factsOf(spill: Spill): LongFacts {
+  return { size: spill.size, mimeType: spill.kind === 'bytes' ? spill.mimeType : undefined };
+}
+
+async function readLong(spill: Spill | undefined, read: TransformContext['read']): Promise<Uint8Array> {
+  if (spill?.kind === 'bytes') return read(spill);
+  const size = describeSize(spill?.size ?? 0);
+  throw new Error(
+    spill?.kind === 'failed'
+      ? spill.reason
+      : `it has ${size}, more than filechat.results.maxAssetBytes allows`,
+  );
+}
+
+/** Resolves to undefined if the function returns nothing. */
+export async function callTransform(
+  transform: TransformFunction,
+  { result, tool, originals, long }: TransformInput,
+  read: ReadLong,
+): Promise<Returned | undefined> {
+  const give = (text: string) => {
+    const facts = long.get(text);
+    return originals.get(text) ?? (facts ? new LongString(text, facts, read) : text);
+  };
+  // A copy, so that a transformer that changes it and then fails has no effect.
+  const given = copyValue(result, { text: give, bytes: 'refuse' });
+  const blocks = new Set(listOf(field(given, 'content')));
+  const returned = await settled(await transform(given, tool));
+  if (returned === undefined || returned === null) return undefined;
+  const free = new Set(originals.values());
+  const items = Array.isArray(returned) ? returned : listOf(field(returned, 'content'));
+  return {
+    value: copyWithin(returned, MAX_RETURNED_BYTES, (text) => free.has(text)),
+    isGiven: returned === given,
+    givenItems: items.flatMap((item, at) => (blocks.has(item) ? [at] : [])),
+  };
+}
+
 /** A string of the result that is too long to be given as one. As text it is a reference, which becomes the file again. */
-class LongString {
-  /** In bytes, decoded. */
+class LongString implements LongFacts {
   readonly size: number;
   readonly mimeType: string | undefined;
   readonly read: () => Promise<Uint8Array>;
   readonly #placeholder: string;
 
-  constructor(placeholder: string, spill: Spill, read: TransformContext['read']) {
+  constructor(placeholder: string, { size, mimeType }: LongFacts, read: ReadLong) {
     this.#placeholder = placeholder;
-    this.size = spill.size;
-    this.mimeType = spill.kind === 'bytes' ? spill.mimeType : undefined;
-    this.read = async () => {
-      if (spill.kind === 'bytes') return read(spill);
-      throw new Error(
-        spill.kind === 'failed'
-          ? spill.reason
-          : `it has ${describeSize(spill.size)}, more than filechat.results.maxAssetBytes allows`,
-      );
-    };
+    this.size = size;
+    this.mimeType = mimeType;
+    this.read = () => read(placeholder);
   }
 
   toJSON(): string {
@@ -119,59 +194,50 @@ async function settled(value: unknown): Promise<unknown> {
   return Array.isArray(content) ? { ...(value as object), content: await Promise.all(content) } : value;
 }
 
-function copyWithin(maxBytes: number, isFree: (text: string) => boolean): (value: unknown) => unknown {
+function copyWithin(value: unknown, maxBytes: number, isFree: (text: string) => boolean): unknown {
   let left = maxBytes;
   const spend = (bytes: number) => {
     left -= bytes;
     if (left < 0) throw new Error(`it returned more than ${describeSize(maxBytes)}`);
   };
-  const text = (value: string) => {
-    if (!isFree(value)) spend(value.length);
-    return value;
+  const text = (each: string) => {
+    if (!isFree(each)) spend(each.length);
+    return each;
   };
-  return (value) => copyValue(value, { text, spend, bytes: 'keep' });
+  return copyValue(value, { text, spend, bytes: 'keep' });
 }
 
-interface ReturnedContext {
-  readonly normalize: Normalize;
-  /** The server's result. Its blocks are no return values: they are shown as they are, valid or not. */
-  readonly given: unknown;
-  readonly copy: (value: unknown) => unknown;
-}
-
-async function readReturned(value: unknown, context: ReturnedContext): Promise<unknown> {
-  if (isWhole(value, context.given)) {
-    const { content } = value;
-    if (!Array.isArray(content)) return context.copy(value);
-    const rest = context.copy({ ...value, content: undefined }) as object;
-    return { ...rest, content: await readItems(content, context) };
+async function readReturned(returned: Returned, normalize: Normalize): Promise<unknown> {
+  const { value, givenItems } = returned;
+  const readItems = async (items: readonly unknown[]) => {
+    const blocks: unknown[] = [];
+    const given = new Set(givenItems);
+    // Sequential, so that only one large file at a time is in memory beside its base64.
+    for (const [at, item] of items.entries()) {
+      if (isBlock(item) || given.has(at)) blocks.push(item);
+      else blocks.push(...(await normalizeValue(item, normalize)).content);
+    }
+    return blocks;
+  };
+  if (isWhole(returned)) {
+    const content = field(value, 'content');
+    return Array.isArray(content) ? { ...(value as object), content: await readItems(content) } : value;
   }
-  if (isBlock(value)) return { content: [context.copy(value)] };
-  if (Array.isArray(value) && value.some(isBlock)) return { content: await readItems(value, context) };
-  return normalizeValue(value, context);
-}
-
-async function readItems(items: readonly unknown[], context: ReturnedContext): Promise<readonly unknown[]> {
-  const blocks: unknown[] = [];
-  const given = new Set(listOf(field(context.given, 'content')));
-  // Sequential, so that only one large file at a time is in memory beside its base64.
-  for (const item of items) {
-    if (isBlock(item) || given.has(item)) blocks.push(context.copy(item));
-    else blocks.push(...(await normalizeValue(item, context)).content);
-  }
-  return blocks;
+  if (isBlock(value)) return { content: [value] };
+  if (Array.isArray(value) && value.some(isBlock)) return { content: await readItems(value) };
+  return normalizeValue(value, normalize);
 }
 
 /** A path may come from the server, so it is never followed. */
-function normalizeValue(value: unknown, { copy, normalize }: ReturnedContext): ReturnType<Normalize> {
+function normalizeValue(value: unknown, normalize: Normalize): ReturnType<Normalize> {
   if (listOf(value).some((each) => field(each, 'type') === 'file' && field(each, 'path') !== undefined))
     throw new Error('it returned the path of a file. Return the bytes of the file instead');
-  return normalize(copy(value));
+  return normalize(value);
 }
 
-function isWhole(value: unknown, given: unknown): value is Readonly<Record<string, unknown>> {
+function isWhole({ value, isGiven }: Returned): boolean {
   if (!isObject(value)) return false;
-  return value === given || Array.isArray(value['content']) || isObject(value['structuredContent']);
+  return isGiven || Array.isArray(value['content']) || isObject(value['structuredContent']);
 }
 
 /** The fields that make an object a block of MCP if they hold something else than bytes. */

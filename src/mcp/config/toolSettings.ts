@@ -1,15 +1,15 @@
-import { pathToFileURL } from 'node:url';
 import { isObject } from '../../base/json.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { type FieldRule, readFieldRules } from '../../result/findBytes.ts';
 import type { Transform } from '../../result/process.ts';
+import type { RunTransform } from '../../result/transform.ts';
 
 export interface ToolSettings {
   readonly fields?: ((tool: ToolName) => readonly FieldRule[]) | undefined;
   readonly transform?: Transform | undefined;
 }
 
-/** Reads `results.fields` and loads `results.transformer`, the path of a module or an empty string. */
+/** Reads `results.fields` and `results.transformer`, the path of a module or an empty string. */
 export async function readToolSettings({
   fields,
   transformer,
@@ -19,19 +19,13 @@ export async function readToolSettings({
 }): Promise<ToolSettings> {
   return {
     fields: (tool) => readFieldRules(fields, tool),
-    ...(transformer === '' ? {} : { transform: await loadTransformer(transformer) }),
+    ...(transformer === '' ? {} : { transform: { run: await runnerOf(transformer) } }),
   };
 }
 
-/** A module that cannot be loaded fails like one that throws: a visible problem, and the unchanged result. */
-async function loadTransformer(path: string): Promise<Transform> {
-  try {
-    const loaded: { readonly default?: unknown } = await import(pathToFileURL(path).href);
-    if (typeof loaded.default === 'function') return loaded.default as Transform;
-    throw new Error(`The default export of ${path} is not a function`);
-  } catch (error) {
-    return () => Promise.reject(error);
-  }
+/** Loaded only by those who have a transformer. */
+async function runnerOf(path: string): Promise<RunTransform> {
+  return (await import('../transformer/run.ts')).transformIn(path);
 }
 
 /** One sentence for each entry of `results.fields` that `readFieldRules` would skip or cut. */

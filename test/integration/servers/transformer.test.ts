@@ -125,3 +125,11 @@ it('a path that is not supported and a name that is unknown are reported in the 
   assert.ok(shown.includes(`${PROBLEM} The summary names {page}, which is neither`), shown);
   assert.deepEqual(saved, [PDF]);
 });
+
+it('a summary that is too long is reported in the chat, which has the usual line', async () => {
+  settings = { fields: () => [{ path: 'pdf_data', summary: `${'A very long story. '.repeat(20)}{ref}` }] };
+  const { shown, saved } = await call('get_view_as_pdf');
+  assert.match(shown, /"pdf_data": "\[file .*application\/pdf, .*asset:.*\]"/);
+  assert.ok(shown.includes(`${PROBLEM} The summary with its values has more than 60 tokens`), shown);
+  assert.deepEqual(saved, [PDF]);
+});
