@@ -75,7 +75,7 @@ export function describeFailure(failure: Failure, t: Translate = fill): string {
     sentence([happened, reason].filter((each) => each !== '').join(': ')),
     ...(isForeign(failure) ? [t('Check the model’s provider and baseUrl.')] : []),
     ...(attempts === undefined ? [] : [t('Gave up after {0} attempts.', attempts)]),
-    ...(waitMinutes === undefined ? [] : [t('The provider asks to wait {0} minutes.', waitMinutes)]),
+    ...(waitMinutes === undefined ? [] : [t('The provider asks you to wait {0} minutes.', waitMinutes)]),
   ];
   return parts.join(' ');
 }
@@ -135,15 +135,20 @@ function describeNetwork({ baseUrl, host = '', code = '' }: Failure, t: Translat
       return t('Could not connect to {0}: there is no network', address);
     case 'EHOSTUNREACH':
       return t('Could not connect to {0}: the host is unreachable', address);
+    case BLOCKED_PORT:
+      return t('Could not connect to {0}: requests to this port are not allowed. Use another port', address);
     default:
       return t('Could not connect to {0}: the connection timed out', address);
   }
 }
 
+/** `fetch` refuses some ports that belong to other protocols, and has no code for it. */
+export const BLOCKED_PORT = 'BLOCKED_PORT';
+
 /** Codes that say that there was no connection at all. */
 export const UNREACHABLE: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ETIMEDOUT'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'],
+  ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', BLOCKED_PORT],
 ]);
 
 function sentence(text: string): string {

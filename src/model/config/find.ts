@@ -66,7 +66,7 @@ export class ModelFinder {
   }
 
   async #limit(model: ChatModel, config: ModelConfig): Promise<ChatModel> {
-    const { limitModel } = await import('../providers/limitedModel.ts');
+    const { limitModel } = await import('../providers/refusals.ts');
     return limitModel(model, this.#sources.limits.of(config));
   }
 

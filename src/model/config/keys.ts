@@ -10,13 +10,20 @@ export function envKey(
   config: ModelConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const usual = isUsualAddress(config) ? USUAL_VARIABLES[config.provider] : undefined;
-  const names = [
-    `${KEY_PREFIX}${config.name}`,
-    `${KEY_PREFIX}${config.name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`,
-    ...(usual === undefined ? [] : [usual]),
-  ];
+  const { own, usual } = keyVariables(config);
+  const names = [`${KEY_PREFIX}${config.name}`, own, ...(usual === undefined ? [] : [usual])];
   return names.map((name) => env[name]?.trim()).find((key) => key !== undefined && key !== '');
+}
+
+/** The variables for the key of this model alone, and of all models of its provider. */
+export function keyVariables(config: ModelConfig): {
+  readonly own: string;
+  readonly usual?: string | undefined;
+} {
+  return {
+    own: `${KEY_PREFIX}${config.name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`,
+    usual: isUsualAddress(config) ? USUAL_VARIABLES[config.provider] : undefined,
+  };
 }
 
 function isUsualAddress({ provider, baseUrl }: ModelConfig): boolean {

@@ -4,9 +4,8 @@ import { BUDGET } from '../../base/budget.ts';
 import { limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
-import { errorIn, type Signs, type WireEvent } from './endings.ts';
+import { errorIn, type Signs, StreamEnd, type WireEvent } from './endings.ts';
 import { ModelError } from './failure.ts';
-import { StreamEnd } from './streamEnd.ts';
 import { baseUrlOf, wireOf } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
@@ -69,10 +68,10 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
     await refuseRedirect(response, hostOf(config));
     if (!response.ok) return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
     const { body: limited } = limitBody(response, { maxBytes: BUDGET.replyBytes });
-    if (limited === null) return response;
     const { signs } = wireOf(config);
     const streamEnd = new StreamEnd(signs);
     onAnswer?.(streamEnd);
+    if (limited === null) return response;
     const { status, statusText, headers } = response;
     const body = new WatchedBody(limited, streamEnd, onBytes);
     return new Response(await body.open(signs, isWhole), { status, statusText, headers });
@@ -103,20 +102,26 @@ class WatchedBody {
     this.#onBytes = onBytes;
   }
 
-  /** Resolves when it is known what the body is. */
+  /** Resolves when it is known what the body is: a whole reply may also be the only event of a stream. */
   async open(signs: Signs, isWholeRequested: boolean): Promise<ReadableStream<Uint8Array> | string> {
     const begun: Uint8Array[] = [];
     let failure: unknown;
     try {
-      while (this.#streamEnd.kind === undefined || this.#streamEnd.kind === 'json') {
+      while (this.#streamEnd.kind !== 'page' && !this.#streamEnd.hasBegun) {
         const bytes = await this.#read();
-        if (bytes === undefined) break;
+        if (bytes === undefined) {
+          // The last line may have no end.
+          this.#streamEnd.end();
+          break;
+        }
         begun.push(bytes);
       }
     } catch (error) {
       failure = error;
     }
-    const events = this.#streamEnd.kind === 'json' ? readEvents(begun) : [];
+    const { kind, first } = this.#streamEnd;
+    if (first && signs.isWhole?.(first)) throw new WholeReply(JSON.stringify(first));
+    const events = kind === 'json' ? readEvents(begun) : [];
     const isWhole = (event: WireEvent) =>
       signs.isWhole?.(event) ?? (isWholeRequested && signs.isKnown(event));
     if (events.some(isWhole)) throw new WholeReply(JSON.stringify(events[0]));

@@ -17,31 +17,59 @@ export function readErrorBody(body: unknown): ErrorBody {
   // Gemini sends a list when it streams.
   const [outer] = Array.isArray(parsed) && parsed.every(isObject) ? parsed : [parsed];
   const inner = isObject(outer) && isObject(outer['error']) ? outer['error'] : outer;
-  const sentences = reasonsIn(parsed);
+  const known = join(reasonsIn(parsed));
   return {
-    reason: join(sentences) || longestSentence(parsed),
+    // A known field may contain only a name, such as “bad_request”.
+    reason: isSentence(known) ? known : join([known, longestSentence(parsed)]),
     names: [...namesIn(outer), ...namesIn(inner)].join(' '),
   };
 }
 
-/** JSON, the events of a stream, the title of a page, or plain text. */
+/** JSON, the events of a stream, or text. */
 function readText(body: string): unknown {
   const text = body.slice(0, MAX_BODY_CHARS).trim();
   const parsed = parseJson(text);
   if (parsed !== undefined) return parsed;
   const events = [...text.matchAll(/^data:(.*)$/gm)].map(([, data = '']) => parseJson(data));
   if (events.length > 0) return events.filter(isObject);
-  return text.startsWith('<') ? titleOf(text) : text;
+  return text;
 }
 
-const HEADINGS = [/<title[^>]*>([^<]*)</i, /<h1[^>]*>([^<]*)</i, /<message[^>]*>([^<]*)</i];
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+const HEADINGS = [/<title[^<>]*>([^<]*)</i, /<h1[^<>]*>([^<]*)</i, /<message[^<>]*>([^<]*)</i];
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  nbsp: ' ',
+};
 
 /** Of an HTML page, or the message of an error in XML. */
 function titleOf(page: string): string {
   const found = HEADINGS.map((heading) => heading.exec(page)?.[1]?.trim() ?? '');
   const title = found.find((each) => each !== '') ?? '';
-  return title.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+  return decode(title);
+}
+
+const MAX_SHOWN_CHARS = 300;
+/** The time to remove elements that never end grows with the square of this. */
+const MAX_PAGE_CHARS = 5000;
+
+function pageText(page: string): string {
+  return titleOf(page) || visibleText(page);
+}
+
+/** The first words of a page without a title, if it says more than a name. */
+function visibleText(page: string): string {
+  const body = page.slice(Math.max(0, page.search(/<body\b/i))).slice(0, MAX_PAGE_CHARS);
+  const text = decode(body.replace(/<(script|style|head)\b.*?<\/\1\s*>|<!--.*?-->|<[^>]*>/gis, ' '));
+  const words = text.replace(/\s+/g, ' ').trim().slice(0, MAX_SHOWN_CHARS);
+  return isSentence(words) ? words : '';
+}
+
+function decode(text: string): string {
+  return text.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
 /** The fields that contain the reason or lead to it, the most exact last. */
@@ -51,10 +79,11 @@ const REASON_FIELDS = [
   ...['innererror', 'metadata', 'raw'],
 ];
 
-/** Every reason in the known fields. A string may contain JSON again, such as the response of another provider. */
+/** Every reason in the known fields. A string may contain JSON or a page, such as the response of another provider. */
 function reasonsIn(value: unknown, depth = 0): readonly string[] {
   if (depth > MAX_DEPTH) return [];
   if (typeof value === 'string') {
+    if (/^\s*</.test(value)) return [pageText(value)].filter((each) => each !== '');
     const nested = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
     const reason = nested === undefined ? '' : readErrorBody(nested).reason;
     return [reason || value.trim()].filter((each) => each !== '');
@@ -83,7 +112,7 @@ function longestSentence(body: unknown): string {
 }
 
 function stringsIn(value: unknown, depth = 0): readonly string[] {
-  if (typeof value === 'string') return [value];
+  if (typeof value === 'string') return [/^\s*</.test(value) ? pageText(value) : value];
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   return Object.values(value).flatMap((each) => stringsIn(each, depth + 1));
 }

@@ -98,7 +98,9 @@ export class EventReader {
       case 'reasoning-file':
         return this.#file(part);
       case 'tool-result':
-        return part.preliminary ? [] : [...this.#ownCall(part), ...this.#filesOf(part.result)];
+        return part.preliminary
+          ? this.#partialImage(part.result)
+          : [...this.#ownCall(part), ...this.#filesOf(part.result)];
       case 'source':
         // Without a title, it is a page that a search of OpenAI has found.
         if (this.#wire.metadataKey !== 'openai' || part.title !== undefined) this.#sources.see(part);
@@ -113,6 +115,7 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'error':
+        if (isFailedImage(part.error)) return this.#made(FAILED_IMAGE);
         if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
       default:
@@ -202,6 +205,11 @@ export class EventReader {
         return typeof url === 'string' && url.startsWith('data:') ? this.#made(fileOfData(url)) : [];
       }),
     ];
+  }
+
+  #partialImage(result: unknown): readonly ModelEvent[] {
+    const image = isObject(result) ? result['result'] : undefined;
+    return typeof image === 'string' ? this.#made(fileOfData(image, 'image/png'), { isPartial: true }) : [];
   }
 
   /** OpenAI says with a citation which files the code wrote. */
@@ -299,6 +307,18 @@ export class EventReader {
     return Object.fromEntries(KEPT.flatMap((key) => (own[key] == null ? [] : [[key, own[key]]])));
   }
 }
+
+/** OpenAI could not make an image. The SDK expects its bytes. */
+function isFailedImage(error: unknown): boolean {
+  const { value } = isObject(error) ? error : {};
+  const { item } = isObject(value) ? value : {};
+  return isObject(item) && item['type'] === 'image_generation_call' && item['status'] === 'failed';
+}
+
+const FAILED_IMAGE: MadeFile = {
+  block: 'image',
+  read: async () => ({ kind: 'failed', size: 0, reason: 'the provider could not finish it' }),
+};
 
 const REASONS: Readonly<
   Record<Exclude<FinishPart['finishReason']['unified'], 'interrupted' | 'error'>, FinishReason>

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 import { isLocal } from '../config/addresses.ts';
-import { describeFailure, UNREACHABLE } from '../failures.ts';
+import { BLOCKED_PORT, describeFailure, UNREACHABLE } from '../failures.ts';
 import type { StreamOutcome, StreamProblem } from './endings.ts';
 import { readErrorBody } from './errorBody.ts';
 import { isTransient, kindOfStatus, statusOfNames } from './failureKind.ts';
@@ -109,7 +109,10 @@ export function toFailure(error: unknown, context: RequestContext): ModelError {
     return connectionLost(context, error);
   }
   if (isReported(facts)) return explainReport(facts, context);
-  const message = detailOf(facts.reason, context) || `${context.host} did not respond.`;
+  // `fetch` fails without a reason for status 407.
+  const reason = facts.reason.replace(/^Cannot connect to API:\s*$/, '');
+  const message =
+    detailOf(reason, context) || `${context.host} did not respond. A proxy may require a sign-in.`;
   return new ModelError({ message, cause: error });
 }
 
@@ -200,7 +203,7 @@ function explainNetwork(
   if (CERTIFICATE.test(code)) return failureOf('certificate', context, { code, cause });
   if (!UNREACHABLE.has(code) || status !== undefined) return connectionLost(context, cause);
   // On this machine, nothing changes until the user starts the server.
-  const isOff = code === 'ECONNREFUSED' && isLocal(context.baseUrl ?? '');
+  const isOff = code === BLOCKED_PORT || (code === 'ECONNREFUSED' && isLocal(context.baseUrl ?? ''));
   return failureOf('unreachable', context, { code, problem: isOff ? 'refused' : 'cut', cause });
 }
 
@@ -209,6 +212,7 @@ function networkCode(error: unknown): string | undefined {
   let code: string | undefined;
   let current: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && isObject(current); depth += 1) {
+    if (current['message'] === 'bad port') code = BLOCKED_PORT;
     const own = textOf(current['code']);
     if (/^(E[A-Z_]+|UND_ERR_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w*)$/.test(own)) code = own;
     // A host with several addresses fails with one error for each.

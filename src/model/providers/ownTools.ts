@@ -29,9 +29,14 @@ export function ownTools(
 ): readonly LanguageModelV4ProviderTool[] {
   return wanted.flatMap((tool) => {
     const id = TOOLS[provider]?.[tool];
-    return id === undefined ? [] : [{ type: 'provider', id, name: tool, args: {} }];
+    return id === undefined ? [] : [{ type: 'provider', id, name: tool, args: ARGS[tool] ?? {} }];
   });
 }
+
+/** OpenAI charges for each partial image. */
+const ARGS: Partial<Record<OwnTool, LanguageModelV4ProviderTool['args']>> = {
+  image_generation: { partialImages: 2 },
+};
 
 type StreamPart = LanguageModelV4StreamPart;
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,64 @@
 import type { FailureKind } from '../../ports/failures.ts';
-import type { ModelFailure, ModelRequest, RequestFeature } from '../../ports/models.ts';
-import { hasFeature } from '../request/features.ts';
+import type {
+  ChatModel,
+  ModelEvent,
+  ModelFailure,
+  ModelRequest,
+  RequestFeature,
+} from '../../ports/models.ts';
+import type { KnownLimits } from '../config/limits.ts';
+import { featureOfFile, hasFeature, leaveOut } from '../request/features.ts';
+import { isModelFailure } from './retry.ts';
+
+/** A model whose requests leave out what it has refused before, and what it refuses now. */
+export function limitModel(model: ChatModel, limits: KnownLimits): ChatModel {
+  return {
+    ...model,
+    accepts: (mimeType) => model.accepts(mimeType) && !limits.known().has(featureOfFile(mimeType)),
+    takesTools: () => model.takesTools?.() !== false && !limits.known().has('tools'),
+    hasOwnTool: (tool) => model.hasOwnTool?.(tool) === true && !limits.known().has('tools'),
+    stream: (request, signal) => streamAccepted({ model, limits, request, signal }),
+    preview: (request) => model.preview(leaveOut(request, limits.known())),
+  };
+}
+
+interface LimitedRequest {
+  readonly model: ChatModel;
+  readonly limits: KnownLimits;
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Repeats a refused request without the feature that was refused, as long as nothing of the reply has arrived. A
+ * feature is left out once, so the number of repetitions is limited. It is remembered only if that has helped.
+ */
+async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEvent, void, undefined> {
+  const { model, limits, request, signal } = limited;
+  const refused = new Map<RequestFeature, string>();
+  for (;;) {
+    const sent = leaveOut(request, new Set([...limits.known(), ...refused.keys()]));
+    let hasBegun = false;
+    try {
+      for await (const event of model.stream(sent, signal)) {
+        if (!hasBegun) for (const [feature, reason] of refused) await limits.learn(feature, reason);
+        hasBegun = true;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      if (hasBegun || signal.aborted || !isModelFailure(error)) throw error;
+      const feature = refusedFeature(error, sent);
+      if (feature === undefined || !isSentTo(model, feature)) throw error;
+      refused.set(feature, error.failure?.reason ?? error.message);
+    }
+  }
+}
+
+/** The API of VS Code has no system role, and always streams. */
+function isSentTo({ provider }: ChatModel, feature: RequestFeature): boolean {
+  return provider !== 'vscode' || (feature !== 'system' && feature !== 'streaming');
+}
 
 /**
  * The feature of the request because of which a model refused it. Undefined unless the provider's words name a feature
@@ -22,16 +80,21 @@ const MAX_REASON_CHARS = 2000;
 
 /** Written by providers around a name. */
 const Q = '[\'"`’]?';
-const DOES_NOT = `(?:\\bnot|n['’]t|\\bcannot) (?:yet |currently )?(?:support|accept)(?: the| any)?`;
-const IS_NOT = `(?: (?:is|are))? (?:currently )?(?:not (?:currently )?(?:supported|enabled|allowed|available|accepted)|unsupported)`;
+const DOES_NOT = `(?:(?:\\bnot|n['’]t|\\bcannot) (?:yet |currently )?(?:support|accept)|\\b(?:does|do|can)(?: ?not|n['’]t) (?:process|handle|take|have|allow|use)|\\b(?:not capable of|unable to|incapable of) (?:using|use|handling|handle|processing|process))(?: the| any| an?)?`;
+const IS_NOT = `(?: (?:is|are))? (?:currently )?(?:not (?:currently )?(?:supported|enabled|allowed|available|accepted|permitted)|unsupported|disabled|unavailable)`;
 /** Excludes what is about one kind of an input, such as “does not support images larger than 5 MB”. */
 const AT_END = `(?=\\s*(?:[.,;:!/()\\-–—]|$|\\b(?:for|in|with|by|on|when|and|or)\\b))`;
 
-const TOOLS = '(?:tools|tool[ _-]?(?:use|usage|calls?|calling)|function[ _-]?(?:calls?|calling)|functions)';
+/** A field of the request that is not known, as OpenAI and Pydantic write it. */
+const unknownField = (field: string): string =>
+  `(?:unsupported|not supported|unrecognized|unknown|unexpected|not permitted|not allowed)[\\w ]{0,40}: ${Q}${field}${Q}(?![_.\\w])|(?:^|[\\s'"\`]|\\bbody\\.)${field}${Q}: extra (?:inputs|fields)(?: are)? not permitted`;
+
+const TOOLS =
+  '(?:tools|tool[ _-]?(?:use|usage|calls?|calling)|function[ _-]?(?:calls?|calling)|functions)(?: (?:support|capabilit(?:y|ies)))?';
 const SYSTEM = `(?:system|developer)${Q}(?: (?:role|messages?|prompts?|instructions?))${Q}`;
 const IMAGES =
-  '(?:images?|vision|multi-?modal)(?: (?:inputs?|contents?|content blocks?|messages?|modality))*';
-const MUST_BE_TEXT = `content${Q}\\s*:?\\s*(?:value )?must be a string`;
+  '(?:images?|vision|multi-?modal)(?: (?:inputs?|contents?|content blocks?|messages?|modality|support|capabilit(?:y|ies)))*';
+const MUST_BE_TEXT = `content(?:\\.str)?${Q}\\s*:?\\s*(?:(?:value )?must be a string|(?:input )?should be a valid string|expected a string,? but got an array)|invalid type: sequence, expected a string`;
 const DOCUMENTS =
   '(?:pdfs?|documents?|files?|audio)(?: (?:inputs?|files?|contents?|content (?:types?|blocks?|parts?)|modality))*';
 
@@ -46,7 +109,10 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     'support [\\w ]{0,40}in streaming mode',
     'unsupported for streaming',
     `${DOES_NOT} ${Q}stream(?:ing)?${Q}${AT_END}`,
-    `(?:^|[^.\\w])${Q}stream(?:ing)?(?:\\s?[=:]\\s?true)?${Q}(?: mode| responses?)?${IS_NOT}`,
+    `(?:^|[^.\\w])${Q}stream(?:ing)?(?:\\s?[=:]\\s?true)?${Q}(?: (?:mode|parameter|requests?|responses?))?${IS_NOT}`,
+    `stream${Q} must be (?:set to )?${Q}false`,
+    'only non-?stream',
+    unknownField('stream'),
   ]),
   ...wordings('images', [
     // LM Studio, Ollama, Anthropic, Bedrock
@@ -65,7 +131,12 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     // OpenAI, Azure
     `(?:image_url|input_image|images?)${Q} (?:is|are) only supported`,
     `(?:unsupported|unknown|invalid) (?:content |message )?(?:part |block )?(?:type|value)s?:? ${Q}(?:image_url|input_image|image)\\b`,
-    `(?:image_url|input_image)${Q}${IS_NOT}`,
+    `(?:image_url|input_image)${Q}(?: (?:content|type|parts?|blocks?))*${IS_NOT}`,
+    `(?:unsupported modality|item type in content):? ${Q}(?:image|vision)`,
+    `\\bno ${IMAGES}${AT_END}`,
+    // Templates and gateways
+    `only (?:supports?|accepts?|handles?) text(?: (?:inputs?|contents?|messages?|modality|prompts?))?${AT_END}`,
+    'text-only model',
     // Groq
     MUST_BE_TEXT,
     // LM Studio, for the results of tools
@@ -90,7 +161,7 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     `${DOES_NOT} ${Q}${TOOLS}${Q}${AT_END}`,
     // OpenAI, Groq, DeepInfra, Mistral, Gemini
     `${TOOLS}${Q}${IS_NOT}`,
-    `(?:unsupported|unrecognized|unknown) (?:request )?(?:parameter|argument)s?(?: supplied)?: ${Q}tools${Q}(?![_.\\w])`,
+    unknownField('tools'),
     // OpenRouter
     'no endpoints found that support tool',
     // vLLM
@@ -111,13 +182,21 @@ const WORDINGS: readonly (readonly [RequestFeature, RegExp])[] = [
     `(?:invalid|unknown|unsupported|unexpected) (?:message )?role:? ${Q}(?:system|developer)\\b`,
     // DeepSeek
     `unknown variant ${Q}(?:system|developer)\\b`,
+    // Templates in vLLM and llama.cpp. All other roles of a request alternate.
+    'roles must alternate',
+    'only user and assistant roles',
+    'first message must (?:use the|be from the|be from a|be a|have the role) user',
+    `role${Q}:? (?:must|should) be (?:one of|either):? (?![^.]*\\b(?:system|developer)\\b)`,
+    `role${Q}: input should be ${Q}user${Q}(?:,| or) ${Q}assistant`,
   ]),
   ...wordings('temperature', [
     // OpenAI
     `unsupported (?:parameter|value): ${Q}temperature\\b`,
+    unknownField('temperature'),
     // Anthropic
-    `temperature${Q}(?: parameter)? is (?:deprecated|not supported|unsupported|not allowed)`,
-    `temperature${Q} (?:may|can|must) only be (?:set to )?1\\b`,
+    `temperature${Q}(?: (?:parameter|setting))?(?: is deprecated| can(?:not|['’]t) be|${IS_NOT})`,
+    `temperature${Q} (?:may|can|must) (?:only )?be (?:set to )?(?:exactly )?1\\b(?! (?:or|to|and)\\b|\\.[1-9])`,
+    'fixed temperature',
     // LiteLLM: “Only temperature=1 is supported”
     `${DOES_NOT} (?:parameters?:? )?\\[?${Q}temperature\\b`,
     'only temperature\\s?=\\s?1',

@@ -22,11 +22,13 @@ export class Sources {
     this.#cite(part.url, part.title);
   }
 
-  /** Reads the citations of OpenAI. If a search reports what it has found, the SDK drops them. */
+  /** Reads the citations of OpenAI and Anthropic. If a search reports what it has found, the SDK drops them. */
   readRaw(chunk: unknown): void {
-    const annotation = isObject(chunk) ? chunk['annotation'] : undefined;
-    const { type, url, title } = isObject(annotation) ? annotation : {};
-    if (type !== 'url_citation' || typeof url !== 'string') return;
+    const { annotation, delta } = isObject(chunk) ? chunk : {};
+    const citation = annotation ?? (isObject(delta) ? delta['citation'] : undefined);
+    const { type, url, title } = isObject(citation) ? citation : {};
+    if (type !== 'url_citation' && type !== 'web_search_result_location') return;
+    if (typeof url !== 'string') return;
     this.#cite(url, typeof title === 'string' ? title : '');
   }
 

@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { startTimer, unlessAborted } from '../../base/async.ts';
 import type { MadeFile, ModelEvent } from '../../ports/models.ts';
+import type { StreamEnd } from './endings.ts';
 import { endingOf } from './endings.ts';
 import { createEndpointFetch, type EndpointOptions, WholeReply } from './endpoint.ts';
 import { EventReader } from './events.ts';
@@ -19,7 +20,6 @@ import {
   wrongFormat,
 } from './failure.ts';
 import type { StoredFile } from './madeFiles.ts';
-import type { StreamEnd } from './streamEnd.ts';
 import type { Wire } from './wire.ts';
 
 /** Even the slowest models send keep-alives more often. */

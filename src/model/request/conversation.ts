@@ -1,5 +1,5 @@
 import { trimBlankLines } from '../../base/lines.ts';
-import { DEVICE_NAME } from '../../base/names.ts';
+import { BUILT_IN_SERVER, DEVICE_NAME } from '../../base/names.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
@@ -37,6 +37,8 @@ export interface ConversationDeps {
   readonly maxSteps?: () => number;
   /** The configured servers, so that only those that the chat can use are started. */
   readonly servers: () => Promise<readonly string[]>;
+  /** Whether the built-in tools are offered: not if the user has configured a server of their name. */
+  readonly hasBuiltInTools?: () => Promise<boolean> | boolean;
   /** Whether a path leads to this chat's assets. An unsaved chat has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
   /** Whether its requests are only measured, so that text files need not be read. */
@@ -52,6 +54,9 @@ const MAX_LIST_MS = 10_000;
 
 const MAX_NAMED_CUTS = 5;
 
+const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
+const NO_TOOLS: ToolList = { tools: [], failures: [] };
+
 /** Derives a chat's model, tools and rules from its text and the user's settings. */
 export class ChatConversation implements Conversation {
   readonly #deps: ConversationDeps;
@@ -63,11 +68,12 @@ export class ChatConversation implements Conversation {
 
   async rules(text: string): Promise<ChatRules> {
     const { settings } = await this.#settle(text);
+    const { allows } = await this.#limits(settings);
     const limits = [settings.maxSteps, this.#deps.maxSteps?.()].filter((each) => each !== undefined);
     return {
       approve: settings.approve,
       maxSteps: limits.length > 0 ? Math.min(...limits) : undefined,
-      allows: (tool) => allowsTool(settings, tool),
+      allows,
       allowsServer: (server) => allowsServer(settings, server),
     };
   }
@@ -100,7 +106,8 @@ export class ChatConversation implements Conversation {
     const { attachments, isOwnAsset, isEstimate, sendImages } = this.#deps;
     const { settings, agentSystem, notes: settingNotes } = await this.#settle(text);
     const model = await this.#deps.findModel(settings.model);
-    const { tools: usable, failures, instructions = [] } = await this.#listTools(settings, signal);
+    const listed = model.takesTools?.() === false ? NO_TOOLS : await this.#listTools(settings, signal);
+    const { tools: usable, failures, instructions = [] } = listed;
     const fitted = fitDescriptions(modelTools(usable), model.maxToolDescriptionChars);
     const own = ownToolsOf(settings, model);
     const { notes, ...built } = await buildRequest(text, {
@@ -159,18 +166,30 @@ export class ChatConversation implements Conversation {
     };
   }
 
+  /**
+   * The tools for resources give only what the servers of the chat offer, so a chat with a list of servers need not name
+   * the built-in server for them.
+   */
+  async #limits(settings: ChatSettings) {
+    const { servers = [], ...others } = settings;
+    const readsResources = servers.length > 0 && (await this.#deps.hasBuiltInTools?.()) === true;
+    const allows = (tool: ToolName) =>
+      allowsTool(settings, tool) || (readsResources && isResourceTool(tool) && allowsTool(others, tool));
+    return { allows, readsResources };
+  }
+
   /** Lists the tools that the chat may use. A server that does not respond becomes a note. */
   async #listTools(settings: ChatSettings, signal: AbortSignal): Promise<ToolList> {
-    const allowed = settings.servers ?? (await this.#deps.servers());
-    const wanted = [...new Set(allowed)].filter((server) => allowsServer(settings, server));
-    const lists = await Promise.all(wanted.map((server) => this.#listInTime(server, signal)));
+    const { allows, readsResources } = await this.#limits(settings);
+    const named = settings.servers ?? (await this.#deps.servers());
+    const wanted = new Set(named.filter((server) => allowsServer(settings, server)));
+    if (wanted.size > 0 && readsResources) wanted.add(BUILT_IN_SERVER);
+    const lists = await Promise.all([...wanted].map((server) => this.#listInTime(server, signal)));
     const hasResources = lists.some(({ resourceServers = [] }) => resourceServers.length > 0);
     const isUseful = ({ forAppsOnly, needsResources }: ToolInfo) =>
       !forAppsOnly && (!needsResources || hasResources);
     return {
-      tools: lists.flatMap(({ tools }) =>
-        tools.filter((tool) => isUseful(tool) && allowsTool(settings, tool)),
-      ),
+      tools: lists.flatMap(({ tools }) => tools.filter((tool) => isUseful(tool) && allows(tool))),
       failures: lists.flatMap((list) => list.failures),
       instructions: lists.flatMap((list) => list.instructions ?? []),
     };
@@ -248,4 +267,8 @@ export function readAgent(text: string): { readonly settings: ChatSettings; read
   // The body begins with the line that closes the front matter.
   const system = frontMatterStart > 0 ? body.replace(/^---[ \t]*(?:\r?\n|$)/, '') : body;
   return { settings: readSettings(chat).settings, system: trimBlankLines(withoutComments(system)).trim() };
+}
+
+function isResourceTool({ server, tool }: ToolName): boolean {
+  return server === BUILT_IN_SERVER && RESOURCE_TOOLS.includes(tool);
 }

@@ -77,6 +77,11 @@ export function isImage({ mimeType }: { readonly mimeType: string }): boolean {
   return mimeType.startsWith('image/');
 }
 
+/** The feature that a request has with a file of this type. */
+export function featureOfFile(mimeType: string): RequestFeature {
+  return isImage({ mimeType }) ? 'images' : 'documents';
+}
+
 type IsLeftOut = (file: FilePart) => boolean;
 
 function describeFiles(request: ModelRequest, isLeftOut: IsLeftOut): ModelRequest {

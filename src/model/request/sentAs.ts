@@ -1,3 +1,4 @@
+import { readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { documentReader, MAX_DOCUMENT_BYTES } from '../../media/convert/documentText.ts';
 import type { DocumentReader } from '../../media/convert/job.ts';
@@ -15,13 +16,14 @@ export type SentForm =
   | { readonly kind: 'named'; readonly reason: string };
 
 export function sentAs(
-  { mimeType, size, isText }: Pick<AttachedFile, 'mimeType' | 'size' | 'isText'>,
+  { name, mimeType, size, isText }: Pick<AttachedFile, 'name' | 'mimeType' | 'size' | 'isText'>,
   model: Pick<ChatModel, 'name' | 'accepts'>,
 ): SentForm {
   const reader = documentReader(mimeType);
   const isReadable = reader !== undefined && size > 0 && size <= MAX_DOCUMENT_BYTES;
-  // The source of a page may be what the user asks about.
-  if (isText && (!isReadable || reader === 'html')) return { kind: 'text' };
+  // Of a page that was fetched, the words count; of a file of the user's, perhaps the source.
+  const isOwnPage = reader === 'html' && !readAssetName(name);
+  if (isText && (!isReadable || isOwnPage)) return { kind: 'text' };
   const isFile = mimeType === 'application/pdf' || mimeType.startsWith('audio/') || isSendableImage(mimeType);
   const maxBytes = isSendableImage(mimeType) ? MAX_SCALED_BYTES : MAX_FILE_BYTES;
   const isAccepted = isFile && acceptsFile(model, mimeType);

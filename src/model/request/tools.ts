@@ -55,7 +55,7 @@ const READINGS: readonly ((tool: ModelTool, name: string, written: string) => bo
 ];
 
 /** What the formats of models put around a name: `functions.NAME`, `NAME<|channel|>commentary`, `functions.NAME:0`. */
-const FORMAT_BEFORE = /^(?:(?:to=)?(?:functions?|tools?|default_api|mcp)(?:[.:]|__))+/i;
+const FORMAT_BEFORE = /^(?:(?:to=)?(?:functions?|tools?|default_api|mcp)(?:[.:/]|__))+/i;
 const FORMAT_AFTER = /(?:\(\)|:\d+)$/;
 
 function withoutFormat(name: string): string {

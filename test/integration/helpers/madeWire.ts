@@ -1,8 +1,17 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import { PNG, PNG_BASE64 } from '../../kit/png.ts';
-import { toEvent } from './modelServer.ts';
+import { listAssets } from './checkBlocks.ts';
+import { type Connection, KEY, startRawServer, toEvent } from './modelServer.ts';
+import { createCliFolder } from './runCli.ts';
 
 export const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+/** The same with another color. */
+export const OTHER_GIF = Buffer.concat([GIF.subarray(0, 13), Buffer.from([9, 9, 9]), GIF.subarray(16)]);
 const GIF_BASE64 = GIF.toString('base64');
 export const CSV = Buffer.from('quarter,sales\n1,3\n2,5\n');
 export const SAMPLES = Buffer.from(Array.from({ length: 200 }, (_, at) => (at * 37) % 256));
@@ -147,13 +156,13 @@ export const CASES: Readonly<Record<string, Wire & { reply: string; files: reado
       ...openAiText(0, 'I draw.'),
       openAiEnd(0),
       { type: 'response.output_item.added', output_index: 1, item: IMAGE_CALL },
-      {
+      ...[GIF_BASE64, OTHER_GIF.toString('base64')].map((image, at) => ({
         type: 'response.image_generation_call.partial_image',
         item_id: 'ig_1',
         output_index: 1,
-        partial_image_index: 0,
-        partial_image_b64: GIF_BASE64,
-      },
+        partial_image_index: at,
+        partial_image_b64: image,
+      })),
       {
         type: 'response.output_item.done',
         output_index: 1,
@@ -280,4 +289,83 @@ export function wav(samples: Buffer, rate: number): Buffer {
 export function reply({ provider, events }: Wire, upTo = Number.POSITIVE_INFINITY): string {
   const all = [...(BEGINNINGS[provider] ?? []), ...events, ...ENDS[provider]];
   return all.slice(0, upTo).map(toEvent).join('');
+}
+
+interface Request {
+  readonly path: string;
+  readonly body: string;
+}
+
+/** A chat whose model is on a server that gives these replies, one for each request, and has the files of code. */
+export async function createChat(
+  t: TestContext,
+  wire: Wire,
+  replies: readonly ((connection: Connection) => void)[],
+  chat = '# %% user\nDraw.\n',
+) {
+  const cli = await createCliFolder(t, { FILECHAT_KEY_IT: KEY });
+  const requests: Request[] = [];
+  let asked = 0;
+  const url = await startRawServer(t, (connection) => {
+    const { request, response, body } = connection;
+    const path = request.url ?? '';
+    requests.push({ path, body });
+    const key =
+      request.headers['x-api-key'] ?? request.headers.authorization ?? request.headers['x-goog-api-key'];
+    if (!String(key).includes(KEY)) response.writeHead(401).end();
+    else if (path === '/v1/files/file_1') response.end('{"filename":"sales.csv","mime_type":"text/csv"}');
+    else if (/^\/v1\/(?:files\/file_1|containers\/cntr_1\/files\/cfile_1)\/content$/.test(path))
+      response.end(CSV);
+    else if (path === '/v1/files/file_endless/content') sendEndlessly(response);
+    else if (request.method !== 'POST') response.writeHead(404).end();
+    else replies[asked++]?.(connection);
+  });
+  const baseUrl = `${url}/v1`;
+  const { provider, model } = wire;
+  await cli.write('models.json', JSON.stringify({ models: { it: { provider, model, baseUrl } } }));
+  await cli.write('a.chat.md', chat);
+  const run = (...more: string[]) => cli.run('run', 'a.chat.md', '--models', 'models.json', ...more);
+  const read = async () => {
+    const text = await cli.read('a.chat.md');
+    const links = [...text.matchAll(LINK)];
+    const paths = links.map(([, , , path = '']) => path);
+    return {
+      text,
+      paths,
+      shown: text.replace(LINK, (_, bang: string, label: string, path: string) => {
+        assert.equal(bang === '!', label.startsWith('image'), 'only an image is shown as one');
+        return `${label} ${path.slice(path.lastIndexOf('.'))}`;
+      }),
+      files: await Promise.all(paths.map((path) => readFile(join(cli.path, path)))),
+      assets: await listAssets(cli.path),
+    };
+  };
+  return { cli, run, read, requests };
+}
+
+const LINK =
+  /(!?)\[Model generated ([^\]]+)\]\((cmdassets\/model-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,}-\d+\.[a-z0-9]+)\)/g;
+
+export const speak =
+  (text: string) =>
+  ({ response }: Connection): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(text);
+  };
+
+/** Sends this much, then closes the connection. */
+export const breakOff =
+  (text: string) =>
+  ({ response }: Connection): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(text, () => response.destroy());
+  };
+
+/** Sends bytes until the client has enough. */
+function sendEndlessly(response: ServerResponse): void {
+  const piece = Buffer.alloc(20_000, 1);
+  const more = () => {
+    if (!response.destroyed) response.write(piece, more);
+  };
+  more();
 }

@@ -1,4 +1,4 @@
-/** What models do besides what their formats say, through the built command line. */
+/** What models do besides what their formats say, through the command line. */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('a call of a model', () => {
       time: [{ name: 'current_time', inputSchema: { type: 'object', properties } }, { name: 'stop' }],
       watch: [{ name: 'stop' }],
     });
-    checkEnd(await folder.runChat(...NO_BUILT_INS).ended, { code: 0 });
+    checkEnd(await folder.runChat(...NO_BUILT_INS), { code: 0 });
     const chat = await folder.chat();
     const sent = '{"hours":24,"tags":["a"],"raw":"24"}';
     assert.ok(
@@ -95,7 +95,7 @@ describe('a long description of a tool', () => {
       await folder.write('settings.json', '{"builtInTools": false}');
       const description = 'This sentence has forty-two characters now. '.repeat(60).trim();
       await serveTools(folder, { a: [{ name: 'think', description }] });
-      const { stderr } = checkEnd(await folder.runChat(...NO_BUILT_INS).ended, { code: 0 });
+      const { stderr } = checkEnd(await folder.runChat(...NO_BUILT_INS), { code: 0 });
       const { tools } = JSON.parse(folder.server.asked[1]?.body ?? '{}') as {
         tools: readonly { function: { description: string } }[];
       };
@@ -123,7 +123,7 @@ describe('the reasoning of a local model', () => {
         const pieces = asked.number === 1 ? [...text] : ['Yes.'];
         sendAll(asked, ...pieces.map(words), end());
       });
-      const run = () => folder.start(['run', 'a.chat.md', '--models', 'models.json']).ended;
+      const run = () => folder.run('run', 'a.chat.md', '--models', 'models.json');
       checkEnd(await run(), { code: 0 });
       assert.equal(await folder.chat(), `# %% user\nHi\n\n# %% assistant\n${written}\n\n# %% user\n`);
       await folder.write('a.chat.md', `${await folder.chat()}Sure?\n`);
@@ -189,7 +189,7 @@ ${XML('look')}
     await folder.write('cmdassets/tool-image-example.png', Buffer.from(PNG, 'base64'));
     await folder.write('settings.json', '{"builtInTools": false}');
     await serveTools(folder, { eye: [{ name: 'look' }], ear: [{ name: 'listen' }] });
-    checkEnd(await folder.runChat(...NO_BUILT_INS).ended, { code: 0 });
+    checkEnd(await folder.runChat(...NO_BUILT_INS), { code: 0 });
     const chat = await folder.chat();
     const [before = '', after = ''] = chat.split('Again.\n');
     assert.ok(CHAT.startsWith(before), 'the answered turns are unchanged');

@@ -1,4 +1,4 @@
-/** Models that refuse a part of a request, through the built command line. */
+/** Models that refuse a part of a request, through the command line. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import {
   startMock,
 } from '../helpers/modelServer.ts';
 import { checkEnd } from '../helpers/runCli.ts';
+import { serveTools } from '../helpers/toolServer.ts';
 import { type Asked, end, sendAll, toolCall, words } from '../helpers/wireServer.ts';
 
 interface Body {
@@ -89,7 +90,7 @@ describe('a chat with an image continues with a text-only model', () => {
   for (const [who, status, body] of TEXT_ONLY) {
     it(who, async (t) => {
       const folder = await createImageChat(t, status, body);
-      const { stderr } = checkEnd(await folder.runChat().ended, { code: 0 });
+      const { stderr } = checkEnd(await folder.runChat(), { code: 0 });
       const chat = await folder.chat();
       assert.equal(chat.match(/^# %% tool sample\.photo c1$/gm)?.length, 1, chat);
       assert.match(chat, /# %% assistant\nI cannot see it\.\n\n# %% user\n$/);
@@ -108,11 +109,11 @@ describe('a chat with an image continues with a text-only model', () => {
 
   it('and the next run knows it, until the settings of the model change or images are always sent', async (t) => {
     const folder = await createImageChat(t, 400, { error: 'Model does not support images.' });
-    checkEnd(await folder.runChat().ended, { code: 0 });
+    checkEnd(await folder.runChat(), { code: 0 });
     const runAgain = async (...more: string[]) => {
       const before = folder.server.asked.length;
       await say(folder, 'Sure?');
-      const { stderr } = checkEnd(await folder.runChat(...more).ended, { code: 0 });
+      const { stderr } = checkEnd(await folder.runChat(...more), { code: 0 });
       const images = folder.server.asked.slice(before).map((asked) => hasImages(bodyOf(asked)));
       return { images, lines: lineOf(stderr).length };
     };
@@ -158,6 +159,13 @@ Ten.
 # %% user
 Sure?
 `;
+
+/** A chat with a model that answers like this, and a server with one tool. */
+async function createToolChat(t: TestContext, answer: (asked: Asked) => void): Promise<ChatFolder> {
+  const folder = await createChatFolder(t, CHAT, answer);
+  await serveTools(folder, { sample: [{ name: 'clock' }] });
+  return folder;
+}
 
 const REFUSALS: readonly Refusal[] = [
   {
@@ -209,18 +217,18 @@ const REFUSALS: readonly Refusal[] = [
 describe('a model that refuses', () => {
   for (const { feature, status = 400, reason, refuses, accepted, said } of REFUSALS) {
     it(`${feature} gets the request again without it, and the next request at once`, async (t) => {
-      const folder = await createChatFolder(t, CHAT, (asked) => {
+      const folder = await createToolChat(t, (asked) => {
         if (refuses(bodyOf(asked))) respond(asked, status, { error: { message: reason } });
         else answer(asked, `Reply ${asked.number}.`);
       });
-      const { stderr } = checkEnd(await folder.runChat().ended, { code: 0 });
+      const { stderr } = checkEnd(await folder.runChat(), { code: 0 });
       assert.equal(await folder.chat(), `${CHAT}\n# %% assistant\nReply 2.\n\n# %% user\n`);
       const [line = '', ...others] = lineOf(stderr);
       assert.match(line, said);
       assert.ok(line.endsWith(`To forget it, delete ${limitsFile(folder)}.`), line);
       assert.deepEqual(others, []);
       await say(folder, 'Again?');
-      assert.deepEqual(lineOf(checkEnd(await folder.runChat().ended, { code: 0 }).stderr), []);
+      assert.deepEqual(lineOf(checkEnd(await folder.runChat(), { code: 0 }).stderr), []);
       assert.match(await folder.chat(), /# %% assistant\nReply 3\.\n\n# %% user\n$/);
       const bodies = folder.server.asked.map(bodyOf);
       assert.deepEqual(bodies.map(refuses), [true, false, false]);
@@ -229,12 +237,12 @@ describe('a model that refuses', () => {
   }
 
   it('one after the other is asked without all of them', async (t) => {
-    const folder = await createChatFolder(t, CHAT, (asked) => {
+    const folder = await createToolChat(t, (asked) => {
       const found = REFUSALS.find(({ refuses }) => refuses(bodyOf(asked)));
       if (found) respond(asked, 400, { error: { message: found.reason } });
       else answer(asked, 'At last.');
     });
-    const { stderr } = checkEnd(await folder.runChat().ended, { code: 0 });
+    const { stderr } = checkEnd(await folder.runChat(), { code: 0 });
     assert.match(await folder.chat(), /# %% assistant\nAt last\.\n\n# %% user\n$/);
     assert.deepEqual([folder.server.asked.length, lineOf(stderr).length], [5, 4]);
   });
@@ -279,10 +287,10 @@ describe('a request is not repeated', () => {
   ];
   for (const [rule, status, reason] of others) {
     it(rule, async (t) => {
-      const folder = await createChatFolder(t, CHAT, (asked) =>
+      const folder = await createToolChat(t, (asked) =>
         respond(asked, status, { error: { message: reason } }),
       );
-      const { stderr } = checkEnd(await folder.runChat().ended, { code: 1 });
+      const { stderr } = checkEnd(await folder.runChat(), { code: 1 });
       assert.ok(stderr.includes(reason), stderr);
       assert.equal(folder.server.asked.length, 1);
       await assert.rejects(readFile(limitsFile(folder)), { code: 'ENOENT' });
@@ -290,10 +298,10 @@ describe('a request is not repeated', () => {
   }
 
   it('a third time if leaving the feature out does not help, and nothing is remembered', async (t) => {
-    const folder = await createChatFolder(t, CHAT, (asked) =>
+    const folder = await createToolChat(t, (asked) =>
       respond(asked, 400, { error: { message: 'm does not support tools' } }),
     );
-    const { stderr } = checkEnd(await folder.runChat().ended, { code: 1 });
+    const { stderr } = checkEnd(await folder.runChat(), { code: 1 });
     assert.match(stderr, /m does not support tools/);
     assert.equal(folder.server.asked.length, 2);
     await assert.rejects(readFile(limitsFile(folder)), { code: 'ENOENT' });

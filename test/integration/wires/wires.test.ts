@@ -14,7 +14,7 @@ const WIRES = readWireFiles();
  * Cuts are so far apart, and begin at another byte for each wire; there are also some at the end. Cuts at all bytes take
  * minutes.
  */
-const CUT_BYTES = process.env['FILECHAT_ALL_CUTS'] === '1' ? 1 : 61;
+const CUT_BYTES = process.env['FILECHAT_ALL_CUTS'] === '1' ? 1 : 307;
 /** One cut of so many is made again at each attempt. */
 const CUT_AGAIN = 4;
 const AT_ONCE = 8;

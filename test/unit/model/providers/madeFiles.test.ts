@@ -74,6 +74,19 @@ describe('the events of tools that a provider runs', () => {
     assert.equal(eventsOf('anthropic', [result, result]).length, 1);
   });
 
+  it('have the versions of an image that come before it', () => {
+    const image = { type: 'tool-result', toolCallId: 'k', toolName: 'image_generation' };
+    const parts = [
+      { ...image, result: { result: 'R0lG' }, preliminary: true },
+      { ...image, result: { status: 'running' }, preliminary: true },
+      { ...image, result: { result: PNG_BASE64 } },
+    ];
+    assert.deepEqual(
+      eventsOf('openai', parts).map((event) => event.kind === 'file' && event.isPartial === true),
+      [true, false],
+    );
+  });
+
   it('have the images that code shows, unless they are elsewhere', () => {
     const urls = [`data:image/png;base64,${PNG_BASE64}`, 'https://e.example/a.png'];
     const outputs = urls.map((url) => ({ type: 'image', url }));

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toFailure } from '../../../../src/model/providers/failure.ts';
-import { refusedFeature } from '../../../../src/model/providers/refusals.ts';
-import type { FilePart, ModelRequest, RequestFeature } from '../../../../src/ports/models.ts';
+import { ModelError, toFailure } from '../../../../src/model/providers/failure.ts';
+import { limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
+import type {
+  ChatModel,
+  FilePart,
+  ModelEvent,
+  ModelRequest,
+  RequestFeature,
+} from '../../../../src/ports/models.ts';
 
 const IMAGE: FilePart = {
   kind: 'file',
@@ -62,6 +68,22 @@ const REFUSALS: readonly Row[] = [
   ['images', 'a gateway', 'The model does not yet support multimodal messages/inputs'],
   ['images', 'a gateway', "Unsupported content type: 'image_url'"],
 
+  ['images', 'a gateway', 'This model only supports text input.'],
+  ['images', 'a gateway', 'The model x does not have vision capabilities'],
+  [
+    'images',
+    'a gateway',
+    "Invalid type for 'messages[0].content': expected a string, but got an array instead.",
+  ],
+  ['images', 'a gateway', 'body.messages.0.content.str: Input should be a valid string'],
+  ['images', 'a gateway', 'x is a text-only model'],
+  ['images', 'a gateway', 'This model cannot process images'],
+  ['images', 'a gateway', 'image_url content type is not supported'],
+  ['images', 'a gateway', 'No vision support'],
+  ['images', 'a gateway', 'Unsupported modality: image'],
+  ['images', 'a gateway', 'unexpected item type in content: image_url'],
+  ['images', 'a gateway', 'messages[0]: invalid type: sequence, expected a string at line 1'],
+
   ['tools', 'Ollama', 'registry.ollama.ai/library/gemma:2b does not support tools'],
   ['tools', 'OpenRouter', 'No endpoints found that support tool use. To learn more, visit the docs.', 404],
   ['tools', 'OpenAI', "Unsupported parameter: 'tools' is not supported with this model."],
@@ -74,6 +96,13 @@ const REFUSALS: readonly Row[] = [
   ['tools', 'vLLM', '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
   ['tools', 'llama.cpp', 'tools param requires --jinja flag', 500],
   ['tools', 'an old gateway', 'Unrecognized request argument supplied: tools'],
+
+  ['tools', 'a gateway', 'Extra inputs are not permitted: tools'],
+  ['tools', 'a gateway', 'tools: Extra inputs are not permitted'],
+  ['tools', 'a gateway', 'body.tools: Extra inputs are not permitted'],
+  ['tools', 'a gateway', 'The model does not have tool calling capability'],
+  ['tools', 'a gateway', 'This model is not capable of using tools'],
+  ['tools', 'a gateway', 'Tools are disabled for this model'],
 
   ['system', 'vLLM with Gemma', 'System role not supported'],
   ['system', 'llama.cpp with Gemma', 'Jinja Exception: System role not supported', 500],
@@ -98,6 +127,13 @@ const REFUSALS: readonly Row[] = [
   ],
   ['system', 'a gateway', 'developer role is not supported'],
 
+  ['system', 'vLLM with Mistral', 'Conversation roles must alternate user/assistant/user/assistant/...'],
+  ['system', 'a gateway', 'Only user and assistant roles are supported!'],
+  ['system', 'a gateway', 'This model does not support a system prompt'],
+  ['system', 'a gateway', 'messages: first message must use the user role'],
+  ['system', 'a gateway', 'role must be one of user, assistant'],
+  ['system', 'a gateway', "messages.0.role: Input should be 'user' or 'assistant'"],
+
   ['temperature', 'OpenAI', "Unsupported parameter: 'temperature' is not supported with this model."],
   [
     'temperature',
@@ -112,6 +148,18 @@ const REFUSALS: readonly Row[] = [
   ],
   ['temperature', 'LiteLLM', "gpt-5 models don't support temperature=0.2. Only temperature=1 is supported."],
   ['temperature', 'Moonshot', 'invalid temperature: only 1 is allowed for this model'],
+  ['temperature', 'a gateway', 'temperature must be 1 for this model'],
+  ['temperature', 'a gateway', 'Extra inputs are not permitted: temperature'],
+  ['temperature', 'a gateway', 'body.temperature: Extra inputs are not permitted'],
+  ['temperature', 'a gateway', 'Argument not supported on this model: temperature'],
+  ['temperature', 'a gateway', 'this model has fixed temperature'],
+  ['temperature', 'a gateway', 'Unknown parameter: temperature'],
+  ['temperature', 'a gateway', 'The temperature setting cannot be changed for this model'],
+  ['streaming', 'a gateway', 'streaming is disabled on this endpoint'],
+  ['streaming', 'a gateway', 'Only non-streaming requests are supported'],
+  ['streaming', 'a gateway', 'stream must be false'],
+  ['streaming', 'a gateway', 'The stream parameter is not allowed'],
+  ['streaming', 'a gateway', 'Stream mode is unavailable'],
 
   [
     'documents',
@@ -177,7 +225,11 @@ describe('a refusal for another reason names no feature', () => {
     [
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ],
-    ['Conversation roles must alternate user/assistant/user/assistant/...'],
+    ['temperature must be 1 or less'],
+    ["Invalid type for 'tools[0].function.description': expected a string, but got an array instead."],
+    ["messages[0].role must be one of 'system', 'user' or 'assistant'"],
+    ['response_format: Extra inputs are not permitted'],
+    ['This model only supports text up to 4096 characters'],
     ["This model's maximum context length is 8192 tokens. However, your messages and tools are longer."],
     ['Model does not support images', 401],
     ['Model does not support images', 429],
@@ -186,4 +238,108 @@ describe('a refusal for another reason names no feature', () => {
     it(`${status ?? 400} ${words}`, () =>
       assert.equal(refusedFeature(refusal(words, status), FULL), undefined));
   }
+});
+
+async function collect(events: AsyncIterable<ModelEvent>): Promise<readonly ModelEvent[]> {
+  const all: ModelEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const REQUEST: ModelRequest = {
+  system: 'Be terse.',
+  messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+  tools: [{ name: 'a__b', tool: { server: 'a', tool: 'b' }, description: '', inputSchema: {} }],
+  temperature: 0.5,
+};
+const WORD: ModelEvent = { kind: 'text', text: 'Hi' };
+const NO_TOOLS = 'm does not support tools';
+const NO_STREAM = 'This model does not support streaming.';
+
+const refuse = (reason: string, status = 400) =>
+  new ModelError({ message: reason, failure: { kind: 'refused', reason, status }, status });
+
+/** A model whose replies are given; an error is thrown in its place. */
+function createModel(replies: readonly (readonly (ModelEvent | Error)[])[], provider = 'openai-chat') {
+  const sent: ModelRequest[] = [];
+  const learned: string[] = [];
+  const known = new Set<RequestFeature>();
+  const model: ChatModel = {
+    name: 'm',
+    provider,
+    accepts: () => true,
+    preview: async (request) => JSON.stringify(request),
+    async *stream(request) {
+      sent.push(request);
+      for (const each of replies[sent.length - 1] ?? []) {
+        if (each instanceof Error) throw each;
+        yield each;
+      }
+    },
+  };
+  const limits = {
+    known: () => known,
+    learn: async (feature: RequestFeature, reason: string) => {
+      known.add(feature);
+      learned.push(`${feature}: ${reason}`);
+    },
+  };
+  const limited = limitModel(model, limits);
+  const run = () => collect(limited.stream(REQUEST, new AbortController().signal));
+  return { limited, run, sent, learned, known };
+}
+
+it('each refused feature is left out once, and remembered when the reply begins', async () => {
+  const { run, sent, learned } = createModel([[refuse(NO_TOOLS)], [refuse(NO_STREAM)], [WORD, WORD], [WORD]]);
+  assert.deepEqual(await run(), [WORD, WORD]);
+  assert.deepEqual(
+    sent.map(({ tools, isWhole = false }) => [tools.length, isWhole]),
+    [
+      [1, false],
+      [0, false],
+      [0, true],
+    ],
+  );
+  assert.deepEqual(learned, [`tools: ${NO_TOOLS}`, `streaming: ${NO_STREAM}`]);
+  await run();
+  assert.deepEqual([sent.length, sent[3]?.tools, sent[3]?.isWhole], [4, [], true]);
+});
+
+it('a feature without which the request fails too is not remembered', async () => {
+  for (const second of [refuse(NO_TOOLS), refuse('Something else.'), refuse('Slow down.', 429)]) {
+    const { run, sent, learned } = createModel([[refuse(NO_TOOLS)], [second], [WORD]]);
+    await assert.rejects(run(), second);
+    assert.deepEqual([sent.length, learned], [2, []]);
+  }
+});
+
+it('a reply that has begun is never requested again', async () => {
+  const error = refuse(NO_TOOLS);
+  const { run, sent } = createModel([[WORD, error], [WORD]]);
+  await assert.rejects(run(), error);
+  assert.equal(sent.length, 1);
+});
+
+it('a bug is not a refusal', async () => {
+  const error = new Error(NO_TOOLS);
+  const { run, sent } = createModel([[error], [WORD]]);
+  await assert.rejects(run(), error);
+  assert.equal(sent.length, 1);
+});
+
+it('a model of VS Code has no system role and always streams, so neither can be left out', async () => {
+  for (const reason of [NO_STREAM, 'System role not supported']) {
+    const { run, sent } = createModel([[refuse(reason)], [WORD]], 'vscode');
+    await assert.rejects(run(), { message: reason });
+    assert.equal(sent.length, 1);
+  }
+});
+
+it('a model that refuses images accepts none, and the preview shows what is really sent', async () => {
+  const { limited, known } = createModel([]);
+  assert.ok(limited.accepts('image/png'));
+  known.add('images').add('tools');
+  assert.deepEqual([limited.accepts('image/png'), limited.accepts('application/pdf')], [false, true]);
+  assert.equal(limited.takesTools?.(), false);
+  assert.match(await limited.preview(REQUEST), /"tools":\[\]/);
 });

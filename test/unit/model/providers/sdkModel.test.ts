@@ -329,6 +329,11 @@ describe('listModels', () => {
       Response.json({ error: { message: 'Oh' } }, { status: 500 }),
       /failed with status 500: Oh\.$/,
     ],
+    [
+      'a port that fetch refuses',
+      new TypeError('fetch failed', { cause: new Error('bad port') }),
+      /^Could not connect to api\.openai\.com: requests to this port are not allowed\. Use another port\.$/,
+    ],
     ['a refused connection', refused, /^Could not connect to api\.openai\.com: the connection was refused\./],
   ];
   for (const [rule, outcome, message] of failures) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { sentAs } from '../../../../src/model/request/sentAs.ts';
 import { build, MemoryAttachments, type MemoryFile, showMessages } from './requests.ts';
 
 const FILES: Readonly<Record<string, MemoryFile>> = {
@@ -68,6 +69,20 @@ describe('a link to lines of a file', () => {
       assert.deepEqual(notes, [note]);
     });
   }
+});
+
+describe('a web page', () => {
+  const model = { name: 'm', accepts: () => false };
+  const page = { mimeType: 'text/html', size: 9, isText: true };
+
+  it('is sent as source if it is a file of the user', () => {
+    assert.deepEqual(sentAs({ ...page, name: 'index.html' }, model), { kind: 'text' });
+  });
+
+  it('is sent as its text if it was fetched', () => {
+    const name = 'tool-file-20261118-093012-V1StGXR8-1.html';
+    assert.deepEqual(sentAs({ ...page, name }, model), { kind: 'document', reader: 'html' });
+  });
 });
 
 describe('a link to a folder', () => {

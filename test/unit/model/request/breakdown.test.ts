@@ -5,6 +5,7 @@ import { ChatConversation } from '../../../../src/model/request/conversation.ts'
 import { estimateRequest } from '../../../../src/model/request/estimate.ts';
 import { createTourModel } from '../../../../src/model/tour.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
+import type { ChatModel } from '../../../../src/ports/models.ts';
 import { MemoryAttachments } from './requests.ts';
 
 const IMAGE = 'cmdassets/tool-image-20261116-093012-V1StGXR8-1.png';
@@ -32,10 +33,10 @@ Thanks. And now?
 `;
 const png = { bytes: 'x', mimeType: 'image/png', size: 10_000 };
 
-function conversation() {
+function conversation(model: ChatModel = createTourModel()) {
   const tools = ['bar', 'line'].map((tool) => ({ server: 'charts', tool, inputSchema: { type: 'object' } }));
   return new ChatConversation({
-    findModel: async () => createTourModel(),
+    findModel: async () => model,
     tools: {
       listTools: async (server) => ({
         tools: [...tools, { server: 'files', tool: 'read', inputSchema: {} }].filter(
@@ -164,6 +165,14 @@ describe('the breakdown of a request', () => {
     const text = apply(CHAT, charts?.leaveOut);
     assert.match(text, /^servers: \[files\]$/m);
     assert.equal(await toolNames(text), 'files__read');
+  });
+
+  it('a model that refuses tools gets neither them nor words about them', async () => {
+    const refusing = conversation({ ...createTourModel(), takesTools: () => false });
+    const { tools, system } = await refusing.breakDown(CHAT, signal);
+    const { request } = await refusing.prepare(CHAT, signal);
+    assert.deepEqual([tools, request.tools, request.system], [[], [], 'You are terse.']);
+    assert.equal(totalOf(system), estimateRequest(request).system);
   });
 
   it('a tool is left out by naming the others', async () => {

@@ -128,6 +128,7 @@ describe('tools for resources', () => {
   } as const;
   const cases = {
     'are offered if a server of the chat has resources': ['servers: [filechat, docs]', true],
+    'need not be named with the servers of the chat': ['servers: [docs]', true],
     'are not offered if only other servers have some': ['servers: [filechat, charts]', false],
     'are not offered if the chat does not allow them': [
       'servers: [filechat, docs]\ntools: ["docs.*"]',
@@ -142,10 +143,18 @@ describe('tools for resources', () => {
         resourceServers: server === 'docs' ? [server] : [],
       });
       const tools = Object.assign(new FakeHost(), { listTools });
-      const prepared = await converse({ tools }).prepare(chat(...front.split('\n')));
+      const hasBuiltInTools = () => true;
+      const prepared = await converse({ tools, hasBuiltInTools }).prepare(chat(...front.split('\n')));
       assert.equal(namesOf(prepared), isOffered ? 'filechat__read_resource' : '');
     });
   }
+
+  it('of a configured server named filechat are those of any other server', async () => {
+    const { conversation, prepare, host } = converse({ hasBuiltInTools: () => false });
+    await prepare(chat('servers: [charts]'));
+    assert.deepEqual(host.asked, ['charts']);
+    assert.equal((await conversation.rules(chat('servers: [charts]'))).allows(READER), false);
+  });
 });
 
 describe('a server that does not respond', () => {

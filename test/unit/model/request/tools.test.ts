@@ -78,6 +78,7 @@ describe('a name as a model writes it', () => {
     ['time.current_time', 'time.current_time'],
     ['files.read.file', 'files.read.file'],
     ['functions.time__current_time', 'time.current_time'],
+    ['functions/time__current_time', 'time.current_time'],
     ['functions.time__current_time:0', 'time.current_time'],
     ['default_api:time__current_time', 'time.current_time'],
     ['mcp__time__current_time', 'time.current_time'],

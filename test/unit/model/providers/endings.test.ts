@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import {
   ENDINGS,
   endingOf,
+  StreamEnd,
   type StreamFacts,
   type StreamOutcome,
   type StreamProblem,
 } from '../../../../src/model/providers/endings.ts';
-import { StreamEnd } from '../../../../src/model/providers/streamEnd.ts';
 import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 
 describe('the table of endings', () => {
