@@ -77,7 +77,11 @@ export function auditLine(entry: AuditEntry, now: Date): string {
   const client = entry.client && shorten(entry.client);
   const name = entry.name && shorten(kind === 'resource' ? withoutQuery(entry.name) : entry.name);
   const chat = entry.chat && shorten(entry.chat);
-  const about = { time: now.toISOString(), kind, server, client, name, chat, consent, outcome, ms };
+  const resource = entry.resource && {
+    server: shorten(entry.resource.server),
+    uri: shorten(withoutQuery(entry.resource.uri)),
+  };
+  const about = { time: now.toISOString(), kind, server, client, name, resource, chat, consent, outcome, ms };
   const sizes = { argumentBytes, resultBytes, assets, ...filesOf(entry) };
   return `${JSON.stringify({ ...about, ...sizes })}\n`;
 }

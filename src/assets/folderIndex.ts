@@ -82,6 +82,11 @@ export class FolderIndex {
     this.#changedAtMs = changeTime(this.#folder);
   }
 
+  /** The file is not found, whatever it contains. */
+  skip(name: string): void {
+    this.#known.add(name);
+  }
+
   /** Reads names only, which is cheap; sizes are read when they are needed. */
   async #refresh(): Promise<void> {
     const changedAtMs = changeTime(this.#folder);

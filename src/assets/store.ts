@@ -15,7 +15,7 @@ import type {
   RecoverableAssets,
   ResultAssets,
 } from '../ports/results.ts';
-import { describeUnsaved } from '../result/unsaved.ts';
+import { describeUnsaved, unsavedTitle } from '../result/unsaved.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { createSmallFile, createWholeFile, sweepLeftovers, syncFolder } from './writeFile.ts';
 
@@ -56,6 +56,7 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
   protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
   /** The cause and what to do, as the end of a sentence. */
   protected abstract explain(error: unknown): string;
+  protected abstract remove(name: string): Promise<void>;
   /** Makes the files of batches safe. */
   protected async settle(): Promise<void> {}
 
@@ -70,12 +71,13 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
     }
   }
 
-  beginResult({ maker, counts: before }: BeginResult = {}): ResultAssets {
+  beginResult({ maker, counts: before, keepsCopies = true }: BeginResult = {}): ResultAssets {
     const { linkPrefix, now, newId } = this.#options;
     const counts = new Map<AssetKind, number>(before);
     const names = { time: now(), resultId: newId() };
+    const partial = new Map<string, string>();
     const store = async (asset: NewAsset, number: number) => {
-      const same = await this.find(asset);
+      const same = asset.isPartial ? undefined : await this.find(asset);
       if (same !== undefined) return same;
       for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
         const name = assetName({ ...asset, ...names, number });
@@ -93,15 +95,22 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
         // Assets that could be identical are saved one after the other, so that they share a file.
         const alike = `${kind}.${asset.extension}.${sizeOf(asset.bytes)}`;
         const name = await this.#saves.run(alike, () => store(asset, number));
+        if (asset.isPartial) partial.set(`${linkPrefix}/${name}`, name);
         return { number, path: `${linkPrefix}/${name}` };
       } catch (error) {
-        const copy = await this.#keepCopy(assetName({ ...asset, ...names, number }), asset);
-        throw new Error(describeUnsaved(`${kind} ${number}`, this.explain(error), copy), { cause: error });
+        const name = assetName({ ...asset, ...names, number });
+        const copy = keepsCopies ? await this.#keepCopy(name, asset) : undefined;
+        const what = unsavedTitle({ kind, number, label: asset.label });
+        throw new Error(describeUnsaved(what, this.explain(error), copy), { cause: error });
       }
     };
     // Long strings are not lost either if the folder of the chat cannot be written.
     const spillFolder = () => this.spillFolder().catch((error) => this.#recoveryFolder(error));
-    return { spillFolder, save, settle: () => this.settle() };
+    const removePartial = async (path: string) => {
+      const name = partial.get(path);
+      if (name !== undefined) await this.remove(name);
+    };
+    return { spillFolder, save, settle: () => this.settle(), removePartial };
   }
 
   async restore(name: string, link: (path: string) => Promise<void>): Promise<void> {
@@ -169,8 +178,14 @@ export class FolderAssets extends NumberedAssets {
   protected async create(name: string, asset: NewAsset): Promise<boolean> {
     const { folder, index } = await this.#open();
     if (!(await this.#write(folder, name, asset))) return false;
-    await index.add(name, asset).catch(() => undefined);
+    if (asset.isPartial) index.skip(name);
+    else await index.add(name, asset).catch(() => undefined);
     return true;
+  }
+
+  protected async remove(name: string): Promise<void> {
+    const { folder } = await this.#open();
+    await unlink(join(folder, name));
   }
 
   async #write(folder: string, name: string, { bytes, inBatch = false }: NewAsset): Promise<boolean> {

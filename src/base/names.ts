@@ -1,3 +1,6 @@
+/** The server of the tools that are part of Filechat. */
+export const BUILT_IN_SERVER = 'filechat';
+
 export const ASSET_FOLDER = 'cmdassets';
 
 export interface AssetNameParts {

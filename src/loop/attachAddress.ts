@@ -37,7 +37,7 @@ export async function attachAddress(address: string, deps: AddressDeps): Promise
     return { ...failed(`${url.host} is not allowed, so nothing was fetched.`), cancelled: true };
   try {
     const { bytes, declared } = await fetchAddress(url, deps);
-    const saver = new ByteSaver(assets.beginResult(), NO_SPILLS, limits);
+    const saver = new ByteSaver(assets.beginResult({ keepsCopies: false }), NO_SPILLS, limits);
     const origin = { what: `content of ${url.href}`, block: 'file', declared, uri: url.pathname } as const;
     const { part } = await saver.save({ kind: 'bytes', bytes }, origin);
     if (part.kind !== 'asset') return failed(part.message);

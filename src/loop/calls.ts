@@ -16,6 +16,7 @@ import { toolOfName } from '../model/request/tools.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { ToolResult } from '../ports/results.ts';
 import type { AuditEntry, ToolCall, ToolProgress } from '../ports/tools.ts';
+import { failureOf } from '../result/blocks.ts';
 import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderToolResult } from '../result/markdown.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
@@ -23,6 +24,7 @@ import {
   type CallDecision,
   type CallPermission,
   decideCall,
+  namedResource,
   recordCall,
   type ToolCallDeps,
   type ToolRun,
@@ -202,6 +204,7 @@ async function callTool(run: ToolRun, call: ToolCall, permission: CallPermission
     outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
     ms: elapsedMs(),
     ...sizesOf(result),
+    ...namedResource(call, permission.tool),
     ...(isSent && filesGiven(permission)),
   });
   return writeResult(run, call, result);
@@ -281,13 +284,14 @@ function problem(message: string): ToolResult {
 }
 
 /** A result that consists of problems is a failure, even if the tool reports none. */
-function errorOf({ isError, parts }: ToolResult): string | undefined {
-  const found = parts.find((part) => part.kind === 'problem');
-  const isUnusable = found !== undefined && parts.every((part) => part.kind === 'problem');
-  if (!isError && !isUnusable) return undefined;
+function errorOf(result: ToolResult): string | undefined {
+  const { isError, parts } = result;
+  const failure = failureOf(result);
+  if (!isError || failure !== undefined) return failure;
   const said = parts.find((part) => part.kind === 'text' || part.kind === 'data');
   const text = said?.kind === 'text' ? said.text : said?.json;
-  return found?.message ?? text ?? 'The tool reported an error.';
+  const found = parts.find((part) => part.kind === 'problem');
+  return text ?? found?.message ?? 'The tool reported an error.';
 }
 
 function filesGiven({ files }: CallPermission): Pick<AuditEntry, 'files'> {

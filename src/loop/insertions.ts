@@ -2,9 +2,10 @@ import { stopwatch } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
-import type { ResultAssets, ResultPart } from '../ports/results.ts';
+import type { ResultAssets, ResultPart, ToolResult } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
 import type { AuditEntry, ConsentSource } from '../ports/tools.ts';
+import { failureOf } from '../result/blocks.ts';
 import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
@@ -32,11 +33,11 @@ export async function insertResource(
   const { servers, chat } = deps;
   const source: Source = { kind: 'resource', server: resource.server, name: resource.uri };
   return insert(source, deps, signal, async () => {
-    const { parts } = await receive(source, deps, (assets) =>
+    const result = await receive(source, deps, (assets) =>
       servers.readResource(resource, { assets, signal, chat }),
     );
-    const markdown = renderForUser(parts);
-    return { parts, edit: (text) => insertIntoUserTurn(text, markdown), markdown };
+    const markdown = renderForUser(result.parts);
+    return { ...result, edit: (text) => insertIntoUserTurn(text, markdown), markdown };
   });
 }
 
@@ -61,7 +62,7 @@ export async function insertPrompt(
   });
 }
 
-interface Insertion {
+interface Insertion extends Pick<ToolResult, 'failure'> {
   readonly parts: readonly ResultPart[];
   readonly edit: (text: string) => TextEdit | undefined;
   /** The text to rescue if the edit fails; empty when there is nothing to insert. */
@@ -122,8 +123,8 @@ async function readAndWrite(
     rescue?.(markdown);
     return { ok: false, error: explainFailedEdit(document), assets, lost: true };
   }
-  const problem = parts.every((part) => part.kind === 'problem') ? parts[0] : undefined;
-  return problem?.kind === 'problem' ? { ok: false, error: problem.message, assets } : { ok: true, assets };
+  const failure = failureOf(insertion);
+  return failure === undefined ? { ok: true, assets } : { ok: false, error: failure, assets };
 }
 
 function renderTurns({ messages }: PromptResult): readonly NewTurn[] {

@@ -10,6 +10,13 @@ export interface MadeFileDeps extends Pick<ToolCallDeps, 'assets' | 'onLargeFile
   readonly limits?: (() => SaveLimits) | undefined;
 }
 
+export interface PartialFile {
+  readonly part: AssetPart;
+  /** No other version will replace it. */
+  keep(): void;
+  remove(): Promise<void>;
+}
+
 /** The files that the model makes in one reply, over all attempts at it. */
 export class MadeFiles {
   readonly #deps: MadeFileDeps;
@@ -23,12 +30,12 @@ export class MadeFiles {
 
   constructor(deps: MadeFileDeps) {
     this.#deps = deps;
-    const { limits = () => DEFAULT_LIMITS } = deps;
-    const assets = {
-      spillFolder: () => this.#own().spillFolder(),
-      save: (asset: NewAsset) => this.#store(asset),
-    };
-    this.#saver = new MadeFileSaver(assets, limits());
+    this.#saver = this.#saverOf((asset) => this.#store(asset));
+  }
+
+  #saverOf(save: ResultAssets['save']): MadeFileSaver {
+    const { limits = () => DEFAULT_LIMITS } = this.#deps;
+    return new MadeFileSaver({ spillFolder: () => this.#own().spillFolder(), save }, limits());
   }
 
   get paths(): readonly string[] {
@@ -56,6 +63,21 @@ export class MadeFiles {
     this.#count(kind, number);
     this.#saved.add(path);
     return part;
+  }
+
+  /** Saves a file that its next version replaces. Resolves to undefined if that is not possible. */
+  async savePartial(file: MadeFile, signal?: AbortSignal): Promise<PartialFile | undefined> {
+    const own = this.#own();
+    const part = await this.#saverOf((asset) => own.save({ ...asset, isPartial: true })).save(file, signal);
+    // Its number is free again.
+    this.#assets = undefined;
+    if (part.kind !== 'asset') return undefined;
+    const { kind, number, path } = part.asset;
+    const keep = () => {
+      this.#count(kind, number);
+      this.#saved.add(path);
+    };
+    return { part, keep, remove: async () => own.removePartial?.(path) };
   }
 
   #own(): ResultAssets {

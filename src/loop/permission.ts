@@ -62,6 +62,8 @@ interface Refusal {
   readonly reason: string;
   readonly outcome: 'denied' | 'error';
   readonly endsRun?: true | undefined;
+  /** The tool, if it was found. */
+  readonly tool?: ToolInfo | undefined;
   readonly cause?: Pick<RunOutcome, 'failure'> | undefined;
 }
 
@@ -77,7 +79,8 @@ export async function decideCall(run: ToolRun, call: ToolCall, text: CallText): 
   const decided = await decide(run, call, text);
   const decision: CallDecision = run.signal.aborted ? { kind: 'cancel' } : decided;
   if (decision.kind !== 'allow' && decision.kind !== 'edited') {
-    recordCall(run, call, { outcome: decision.kind === 'refuse' ? decision.outcome : 'cancelled' });
+    const about = decision.kind === 'refuse' ? namedResource(call, decision.tool) : {};
+    recordCall(run, call, { outcome: decision.kind === 'refuse' ? decision.outcome : 'cancelled', ...about });
   }
   return decision;
 }
@@ -86,7 +89,7 @@ export async function decideCall(run: ToolRun, call: ToolCall, text: CallText): 
 export async function findRefusal(run: ToolRun, call: ToolCall): Promise<Refusal | undefined> {
   const checked = await checkCall(run, call);
   if (checked.kind !== 'refuse') return undefined;
-  recordCall(run, call, { outcome: checked.outcome });
+  recordCall(run, call, { outcome: checked.outcome, ...namedResource(call, checked.tool) });
   return checked;
 }
 
@@ -114,7 +117,7 @@ async function decide(run: ToolRun, call: ToolCall, { written, allowed }: CallTe
   if (answer.kind === 'allow') return { kind: 'allow', permission: { files, tool, consent: answer.by } };
   if (answer.kind !== 'deny') return answer;
   const reason = answer.reason ? `The user declined the call: ${answer.reason}` : DECLINED;
-  return { ...deny(reason), endsRun: answer.endsRun };
+  return { ...deny(reason, tool), endsRun: answer.endsRun };
 }
 
 interface PossibleCall {
@@ -147,7 +150,7 @@ async function checkCall(
   }
   const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
   if (typeof other === 'string' && !rules.allowsServer(other)) {
-    return deny(`This chat does not allow the server “${other}”. See its front matter.`);
+    return deny(`This chat does not allow the server “${other}”. See its front matter.`, tool);
   }
   const files = tool.readsReferences ? undefined : run.files;
   const prepared = await files?.prepare(call.arguments, tool.inputSchema);
@@ -177,8 +180,18 @@ function refuse(reason: string, cause?: Refusal['cause']): Refusal {
 }
 
 /** The user, the chat or a setting does not allow the call. */
-function deny(reason: string): Refusal {
-  return { kind: 'refuse', reason, outcome: 'denied' };
+function deny(reason: string, tool?: ToolInfo): Refusal {
+  return { kind: 'refuse', reason, outcome: 'denied', tool };
+}
+
+/** For the audit log, which contains no other arguments. */
+export function namedResource(
+  { arguments: given }: ToolCall,
+  tool: ToolInfo | undefined,
+): Pick<AuditEntry, 'resource'> {
+  if (tool?.serverArgument === undefined) return {};
+  const [server, uri] = [given[tool.serverArgument], given['uri']];
+  return typeof server === 'string' && typeof uri === 'string' ? { resource: { server, uri } } : {};
 }
 
 /** Counts the arguments as the chat has them, with references instead of files. */

@@ -1,12 +1,5 @@
 import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { newCallId } from '../chat/edits/append.ts';
-import { readToolName } from '../chat/format/calls.ts';
-import { HeldReasoning } from '../chat/reply/heldReasoning.ts';
-import { InlineReasoning, type ReadEvent } from '../chat/reply/inlineReasoning.ts';
-import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
-import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
-import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { RunError } from '../model/failures.ts';
 import {
   countAttempt,
@@ -15,26 +8,21 @@ import {
   type RetryOptions,
   waitForRetry,
 } from '../model/providers/retry.ts';
-import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
-import type { ChatDocument, RunOutcome } from '../ports/document.ts';
+import type { RunOutcome } from '../ports/document.ts';
 import type { Failure } from '../ports/failures.ts';
 import type {
   ChatModel,
   Conversation,
   FinishReason,
-  MadeFileEvent,
   ModelEvent,
   ModelRequest,
-  ModelTool,
   PreparedRequest,
   Usage,
 } from '../ports/models.ts';
-import type { ToolName } from '../ports/tools.ts';
-import { renderPart } from '../result/markdown.ts';
 import { failed, failedBy, STOPPED } from './document.ts';
-import { type MadeFileDeps, MadeFiles } from './madeFiles.ts';
+import type { MadeFileDeps } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
-import { repairCall } from './repairCall.ts';
+import { Reply } from './reply.ts';
 import { newId, ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
@@ -138,7 +126,7 @@ async function streamReply(
     }
     if (reply.received === 0) await beforeReply?.().catch((error: unknown) => log.warn(messageOf(error)));
     await reply.add(event, signal);
-    onReply?.(reply.progress(event));
+    onReply?.(progressOf(event, reply));
     // Events that have arrived together come without a pause between them.
     if (slice.isOver()) await slice.pause();
   }
@@ -146,6 +134,12 @@ async function streamReply(
   if (signal.aborted) return { kind: 'stopped' };
   const error = new RunError({ kind: 'lost', reason: 'The response ended unexpectedly.' });
   return { kind: 'failed', error, reason: 'connection lost' };
+}
+
+function progressOf(event: ModelEvent, { chars }: Reply): ReplyProgress {
+  return event.kind === 'callInput'
+    ? { kind: 'calling', name: event.name, chars: event.text.length }
+    : { kind: 'writing', chars };
 }
 
 async function endReply({ rescue }: ReplyDeps, reply: Reply, ending: Ending): Promise<RunOutcome> {
@@ -173,173 +167,4 @@ function interruption(ending: Ending): string | undefined {
   if (ending.kind === 'stopped') return 'stopped';
   if (ending.kind === 'failed') return ending.reason;
   return ending.reason === 'length' ? 'token limit' : undefined;
-}
-
-/** One reply on its way from the model's events to the document's text. */
-class Reply {
-  readonly writer: ReplyWriter;
-  readonly files: MadeFiles;
-  readonly #document: ChatDocument;
-  #renderer: ReplyRenderer | undefined;
-  #createRenderer: (() => ReplyRenderer) | undefined;
-  #repeat: RepeatFilter | undefined;
-  #inline = new InlineReasoning(true);
-  #reasoning = new HeldReasoning(false);
-  /** The reply that this attempt continues. */
-  #partial: PartialReply | undefined;
-  /** What this attempt has added to the document. */
-  #written = '';
-  /** It is more than reasoning. */
-  #hasWords = false;
-  /** Replaces the above for the attempt that has begun. */
-  #startAttempt: (() => void) | undefined;
-  #lastId = '';
-  #tools: readonly ModelTool[] = [];
-  hasCalls = false;
-  /** Events received from the model. */
-  received = 0;
-  /** Characters received, without those that a resumed reply repeats. */
-  chars = 0;
-
-  constructor(writer: ReplyWriter, deps: Pick<ReplyDeps, 'document'> & MadeFileDeps) {
-    this.writer = writer;
-    this.files = new MadeFiles(deps);
-    this.#document = deps.document;
-  }
-
-  /** Begins an attempt, which continues the text that is already written. */
-  begin({ request, model }: PreparedRequest): void {
-    const written = partialReply(this.writer.sentText());
-    // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
-    this.#startAttempt = () => {
-      const partial = this.#takeBack() ? this.#partial : written;
-      this.#partial = partial;
-      this.#repeat = partial && new RepeatFilter(withoutProblems(partial.text), partial.blocks);
-      this.#reasoning = new HeldReasoning(partial !== undefined && partial.tail !== '');
-      this.#inline = new InlineReasoning(partial?.isEmpty !== false);
-      this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
-      this.#renderer = this.#createRenderer();
-      this.#tools = request.tools;
-      this.files.begin(model.name, partial?.files ?? []);
-      this.#written = '';
-      this.#hasWords = false;
-      this.#startAttempt = undefined;
-    };
-  }
-
-  /**
-   * Takes back an attempt that has brought only reasoning: the model was not asked to continue it, so it thinks again.
-   * Reasoning that the user has changed stays.
-   */
-  #takeBack(): boolean {
-    const isUnchanged = this.writer.sentText().replaceAll('\r\n', '\n').includes(this.#written);
-    if (this.#written === '' || this.#hasWords || !isUnchanged) return false;
-    this.writer.rewrite(this.#written, '');
-    return true;
-  }
-
-  async add(event: ModelEvent, signal: AbortSignal): Promise<void> {
-    this.#startAttempt?.();
-    if (event.kind === 'call') this.hasCalls = true;
-    this.received += 1;
-    await this.#addRead(this.#inline.read(event), signal);
-  }
-
-  async #addRead(events: readonly ReadEvent[], signal?: AbortSignal): Promise<void> {
-    for (const event of events) {
-      for (const each of this.#reasoning.read(event)) {
-        if (each.kind === 'file') await this.#addFile(each, signal);
-        else this.#addEvent(each);
-      }
-    }
-  }
-
-  /** The file is on disk before its link is in the document. */
-  async #addFile({ file, isDraft, metadata }: MadeFileEvent, signal?: AbortSignal): Promise<void> {
-    const part = await this.files.save(file, signal);
-    const markdown = part && renderPart(part);
-    if (part?.kind === 'problem' && this.#repeat?.skips(markdown ?? '')) return;
-    if (markdown !== undefined) {
-      this.#endRepeat();
-      this.#push({ kind: 'writtenFile', markdown, isDraft, metadata });
-    } else this.#repeat?.skipFile();
-  }
-
-  #addEvent(event: Exclude<ReadEvent, MadeFileEvent>): void {
-    if (event.kind === 'earlierReasoning') {
-      this.#rewrite(event.text);
-      return;
-    }
-    if (event.kind === 'text' && this.#repeat) {
-      this.#push({ kind: 'text', text: this.#repeat.push(event.text) });
-      return;
-    }
-    if (event.kind === 'ownCall' && this.#repeat?.skips(event.text)) return;
-    // Text that was held back comes before the event that follows it.
-    if (event.kind !== 'callInput' && event.kind !== 'metadata') this.#endRepeat();
-    this.#push(event);
-  }
-
-  /** Writes the text of this attempt again, as reasoning. */
-  #rewrite(reasoning: string): void {
-    const renderer = this.#createRenderer?.();
-    if (!renderer) return;
-    // Closed at once, so that what follows is right even if the user has changed the text above it.
-    const after = renderer.push({ kind: 'reasoning', text: reasoning }) + renderer.end();
-    this.writer.rewrite(this.#written, after);
-    this.#renderer = renderer;
-    this.#written = after;
-  }
-
-  progress(event: ModelEvent): ReplyProgress {
-    return event.kind === 'callInput'
-      ? { kind: 'calling', name: event.name, chars: event.text.length }
-      : { kind: 'writing', chars: this.chars };
-  }
-
-  async end(interrupted: string | undefined): Promise<void> {
-    if (interrupted === undefined) this.#startAttempt?.();
-    await this.#addRead(this.#inline.end());
-    if (interrupted === undefined) {
-      this.#endRepeat();
-      this.writer.add(this.#renderer?.end() ?? '');
-      return this.writer.end({ kind: 'whole' });
-    }
-    this.#endRepeat(false);
-    const { addition = '', closeFence } = this.#renderer?.interrupt() ?? {};
-    this.writer.add(addition);
-    const fence = closeFence ? { closeFence } : {};
-    return this.writer.end({ kind: 'interrupted', reason: interrupted, ...fence });
-  }
-
-  #endRepeat(isWhole = true): void {
-    this.#push({ kind: 'text', text: this.#repeat?.end(isWhole) ?? '' });
-  }
-
-  #push(event: WrittenEvent): void {
-    if (event.kind === 'text' && event.text === '') return;
-    if (event.kind === 'text' || event.kind === 'reasoning' || event.kind === 'ownCall')
-      this.chars += event.text.length;
-    if (event.kind === 'writtenFile') this.chars += event.markdown.length;
-    this.#hasWords ||= isWords(event);
-    const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
-    const addition = this.#renderer?.push(read) ?? '';
-    this.#written += addition;
-    this.writer.add(addition);
-  }
-
-  /** An unknown tool gets a name too: the call fails, and the model learns why. */
-  #nameCall(name: string, { tools }: ModelRequest): ToolName & { readonly id: string } {
-    const known = toolOfName(tools, name);
-    const { server, tool } = known ??
-      readToolName(name.replace('__', '.')) ?? { server: UNKNOWN_SERVER, tool: name || 'unnamed' };
-    this.#lastId = newCallId(this.#document.text(), this.#lastId);
-    return { server, tool, id: this.#lastId };
-  }
-}
-
-/** Whether there is more than reasoning. */
-function isWords(event: WrittenEvent): boolean {
-  if (event.kind === 'writtenFile') return event.isDraft !== true;
-  return event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
 }

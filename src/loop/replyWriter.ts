@@ -35,6 +35,9 @@ export class ReplyWriter {
   isOpen = false;
   isLost = false;
   #pending = '';
+  /** What is below the additions for now, in the document and soon. */
+  #shown = '';
+  #wanted = '';
   #timer: NodeJS.Timeout | undefined;
   #queue: Promise<void> = Promise.resolve();
   #editMs = 0;
@@ -66,13 +69,26 @@ export class ReplyWriter {
     const text = this.#document.text();
     const { turns } = parseChat(text);
     const last = this.isOpen || this.#resumes ? turns.findLast((turn) => turn.cut) : turns[this.#turns - 1];
-    return text.slice(0, last?.end);
+    const sent = text.slice(0, last?.end);
+    const edit = this.#shown && replaceInReply(sent, this.#id, { before: this.#shown, after: '' });
+    return edit ? sent.slice(0, edit.start) + sent.slice(edit.end) : sent;
   }
 
   add(addition: string): void {
     if (addition === '') return;
     this.added += addition;
     this.#pending += addition;
+    this.#schedule();
+  }
+
+  /** Shows this below the additions, instead of what was shown there. It is not part of the reply. */
+  show(text: string): void {
+    if (text === this.#wanted) return;
+    this.#wanted = text;
+    this.#schedule();
+  }
+
+  #schedule(): void {
     const pauseMs = Math.max(this.#pauseMs, PAUSE_PER_EDIT * this.#editMs);
     this.#timer ??= setTimeout(() => void this.flush(), pauseMs);
   }
@@ -96,7 +112,7 @@ export class ReplyWriter {
 
   async #replace(before: string, after: string): Promise<void> {
     if (!this.isOpen || this.isLost) return;
-    const edit = { before, after };
+    const edit = { before: before + this.#shown, after: after + this.#shown };
     await this.#document.edit((text) => replaceInReply(text, this.#id, edit, this.#read), { joinUndo: true });
   }
 
@@ -149,7 +165,8 @@ export class ReplyWriter {
   }
 
   async #write(addition: string): Promise<void> {
-    if (addition === '' || this.isLost) return;
+    const [shown, wanted] = [this.#shown, this.#wanted];
+    if ((addition === '' && shown === wanted) || this.isLost) return;
     this.#pauseMs = this.isOpen ? this.#batchMs : FIRST_PAUSE_BATCHES * this.#batchMs;
     if (!this.isOpen) {
       this.isOpen = await this.#document.edit((text) =>
@@ -158,7 +175,13 @@ export class ReplyWriter {
       if (!this.isOpen) return this.#lose();
     }
     const started = performance.now();
-    await this.#edit((text) => appendToReply(text, this.#id, addition, this.#read));
+    const after = addition + wanted;
+    this.#shown = wanted;
+    await this.#edit(
+      (text) =>
+        (shown && replaceInReply(text, this.#id, { before: shown, after }, this.#read)) ||
+        appendToReply(text, this.#id, after, this.#read),
+    );
     this.#editMs = performance.now() - started;
   }
 

@@ -9,6 +9,8 @@ export interface ChatModel {
   readonly provider: string;
   /** Whether files of this type can be sent. */
   accepts(mimeType: string): boolean;
+  /** False if the model is known to refuse tools. */
+  takesTools?(): boolean;
   /** The longest description of a tool that the provider accepts, if it has a limit. */
   readonly maxToolDescriptionChars?: number | undefined;
   /** Whether the provider runs such a tool itself. */
@@ -152,6 +154,8 @@ export interface MadeFileEvent {
   readonly kind: 'file';
   readonly file: MadeFile;
   readonly isDraft?: boolean | undefined;
+  /** It is shown until the next version of the file arrives. */
+  readonly isPartial?: boolean | undefined;
   readonly metadata?: ProviderMetadata | undefined;
 }
 

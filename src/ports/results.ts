@@ -4,6 +4,8 @@ export interface ToolResult {
   readonly isError: boolean;
   /** One part per block, in order. */
   readonly parts: readonly ResultPart[];
+  /** Why nothing of the result can be used, if the parts alone do not show it because some of them are in a file. */
+  readonly failure?: string;
 }
 
 export type ResultPart = TextPart | AssetPart | LinkPart | DataPart | ProblemPart;
@@ -83,6 +85,8 @@ export interface BeginResult {
   readonly maker?: AssetMaker | undefined;
   /** How many assets of each kind the result has already, if it goes on. */
   readonly counts?: ReadonlyMap<AssetKind, number> | undefined;
+  /** False if the chat gets no line for a file that cannot be saved, so that Retry could not find its copy. */
+  readonly keepsCopies?: boolean | undefined;
 }
 
 export interface RecoverableAssets {
@@ -100,6 +104,8 @@ export interface ResultAssets {
   save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }>;
   /** Resolves when the files of a batch are safe on disk; links to them follow. Stores without batches have none. */
   settle?(): Promise<void>;
+  /** Removes a partial file that this result has saved. */
+  removePartial?(path: string): Promise<void>;
 }
 
 export interface NewAsset {
@@ -108,10 +114,14 @@ export interface NewAsset {
   /** Without a dot, from a closed table, never from a server. */
   readonly extension: string;
   readonly bytes: AssetBytes;
+  /** The name in its link, which is never part of its path. */
+  readonly label?: string | undefined;
   /** How many of its kind the result has, if that is known. Names are padded to its width. */
   readonly last?: number | undefined;
   /** One of many, which are made safe together: see `settle`. */
   readonly inBatch?: boolean | undefined;
+  /** Gets a file of its own, which nothing else uses, so that it can be removed. */
+  readonly isPartial?: boolean | undefined;
 }
 
 /** Many bytes are in a temporary file, which the store may move. */

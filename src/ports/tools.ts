@@ -101,6 +101,8 @@ export interface AuditEntry {
   readonly assets?: number | undefined;
   /** The files that were transferred besides the arguments or the result. */
   readonly files?: readonly AuditedFile[] | undefined;
+  /** The resource that a tool was asked to read. A template is named without its values. */
+  readonly resource?: { readonly server: string; readonly uri: string } | undefined;
   /** The client of the assets server, with its version. */
   readonly client?: string | undefined;
 }

@@ -2,7 +2,7 @@ import { defined, field, isObject, mapStrings } from '../base/json.ts';
 import { withoutTerminalSequences } from '../base/lines.ts';
 import { decodePercent } from '../chat/format/escape.ts';
 import { detectMarkup, isSvgType } from '../media/sniff.ts';
-import type { DataPart, ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
+import type { DataPart, ForAudience, LinkPart, ProblemPart, TextPart, ToolResult } from '../ports/results.ts';
 
 export type Block = TextPart | LinkPart | DataPart | ProblemPart | BytesBlock;
 
@@ -153,6 +153,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function problem(message: string): ProblemPart {
   return { kind: 'problem', message };
+}
+
+/** The first problem of a result that consists of problems. */
+export function failureOf({ parts, failure }: Pick<ToolResult, 'parts' | 'failure'>): string | undefined {
+  const [first] = parts;
+  if (failure !== undefined || first?.kind !== 'problem') return failure;
+  return parts.every(({ kind }) => kind === 'problem') ? first.message : undefined;
 }
 
 /** A document in the editor has a single kind of line ending and does not render terminal codes. */

@@ -55,15 +55,21 @@ function writtenChars(part: ResultPart): number {
   return escapeMarkers(renderPart(part)).length + spaces + DIVIDER_CHARS;
 }
 
+/** Texts before some of the parts, which are only in the file. */
+export type Headings = ReadonlyMap<ResultPart, string>;
+
 /** The text of a file in the asset folder with parts of one audience that are not in the chat. */
-export function restText(parts: readonly ResultPart[]): TextPart {
+export function restText(parts: readonly ResultPart[], headings: Headings = new Map()): TextPart {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text') return only;
   if (parts.length === 1 && only?.kind === 'data') return { kind: 'text', text: only.json };
-  const text = renderToolResult({
-    isError: false,
-    parts: parts.map(({ audience: _, ...part }) => (part.kind === 'asset' ? linkedFromFolder(part) : part)),
+  const shown = parts.flatMap((part): readonly ResultPart[] => {
+    const { audience: _, ...own } = part;
+    const heading = headings.get(part);
+    const written = own.kind === 'asset' ? linkedFromFolder(own) : own;
+    return heading === undefined ? [written] : [{ kind: 'text', text: heading }, written];
   });
+  const text = renderToolResult({ isError: false, parts: shown });
   return { kind: 'text', text, source: { uri: 'rest-of-result.md', mimeType: 'text/markdown' } };
 }
 

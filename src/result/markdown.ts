@@ -28,8 +28,9 @@ export function renderToolResult({ isError, parts }: ToolResult): string {
   const withAssets = parts.some((part) => part.kind === 'asset');
   const pieces: string[] = isError ? [ERROR_LINE] : [];
   let afterPlain = false;
-  for (const part of parts) {
-    const plain = withAssets && part.kind === 'text' && canBePlain(part) && !isAligned(part.text);
+  for (const [at, part] of parts.entries()) {
+    const isLast = at === parts.length - 1;
+    const plain = withAssets && part.kind === 'text' && canBePlain(part, isLast) && !isAligned(part.text);
     if (part.audience === 'user') pieces.push(FOR_USER);
     else if (plain && afterPlain) pieces.push(NEXT_BLOCK);
     pieces.push(plain ? renderPlain(part.text) : renderPart(part));
@@ -134,7 +135,7 @@ function escapeProse(text: string): string {
   return showInvisible(text).replace(/[\\`*[\]<>&~|$]/g, '\\$&');
 }
 
-function unescapeProse(text: string): string {
+export function unescapeProse(text: string): string {
   return restoreInvisible(text.replace(/\\([\\`*[\]<>&~|$])/g, '$1'));
 }
 
@@ -200,9 +201,12 @@ function splitPieces(body: string): readonly Piece[] {
   let info = '';
   let lines: string[] = [];
   let kind: 'plain' | 'quote' = 'plain';
-  const flush = () => {
-    const text = trimBlankLines(lines.join('\n'));
-    if (text.trim() !== '') pieces.push({ kind, text });
+  const flush = (isLast = false) => {
+    const written = lines.join('\n');
+    const text = trimBlankLines(written);
+    // Two blank lines: one separates the pieces, the other is the end of the text.
+    const hasEnd = kind === 'plain' && !isLast && /[^\n]\n\n$/.test(written);
+    if (text.trim() !== '') pieces.push({ kind, text: hasEnd ? `${text}\n` : text });
     lines = [];
     kind = 'plain';
   };
@@ -230,7 +234,7 @@ function splitPieces(body: string): readonly Piece[] {
       }
     }
   }
-  flush();
+  flush(true);
   return pieces;
 }
 

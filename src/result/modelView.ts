@@ -138,6 +138,11 @@ export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): st
   return cutToTokens(fill(SHORTEST_SUMMARY, values));
 }
 
+/** Whether another template takes its place, however short the name is. */
+export function isTooLong(template: string, values: SummaryValues): boolean {
+  return fitName(values, template) === undefined;
+}
+
 /**
  * An upper bound for such lines with any current tokenizer: one token per sign, per two digits, per three letters of a
  * word and per two of other letters, and more outside of ASCII.

@@ -10,10 +10,11 @@ const LIKE_JSON = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d])/;
 
 /**
  * Whether text can be written as Markdown without a fence: it loads and hides nothing, leaves nothing open, and does not
- * look like a line of the format of results.
+ * look like a line of the format of results. A line break at its end is kept only if something follows.
  */
-export function canBePlain({ text, source }: TextPart): boolean {
-  if (source !== undefined || BLANK_EDGE.test(text) || LIKE_JSON.test(text)) return false;
+export function canBePlain({ text, source }: TextPart, isLast = true): boolean {
+  const edges = isLast ? text : text.replace(/\n$/, '');
+  if (source !== undefined || BLANK_EDGE.test(edges) || LIKE_JSON.test(text)) return false;
   return !text.includes('[Tool generated ') && !OWN_LINES.test(text.replace(WEB_LINK, ''));
 }
 

@@ -1,12 +1,13 @@
 import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { field } from '../base/json.ts';
+import { defined, field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import { SETTINGS } from '../base/settings.ts';
 import type { AssetKind, NewAsset, ResultAssets, ResultPart, Spills, ToolResult } from '../ports/results.ts';
+import type { PromptResult } from '../ports/servers.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { type Block, problem, readBlocks } from './blocks.ts';
+import { type Block, failureOf, problem, readBlocks } from './blocks.ts';
 import type { Piece } from './findBase64.ts';
 import { extractBytes, extractFromValue, type FieldRule, isFound, restorePlaceholders } from './findBytes.ts';
 import { ByteSaver, type SpilledFiles } from './saveBytes.ts';
@@ -88,10 +89,42 @@ export async function prepareResult(
       parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
     const limited = await saver.limitTotal(parts);
     const withAssets = limited.some((part) => part.kind === 'asset');
-    return { isError: raw.isError, parts: withAssets ? limited.map(trimBlankEdges) : limited };
+    return {
+      isError: raw.isError,
+      parts: withAssets ? limited.map(trimBlankEdges) : limited,
+      ...(limited !== parts && defined({ failure: failureOf({ parts }) })),
+    };
   };
   const maxAssets = (await countAtMost(raw.blocks, context)) + founds.length + sent.length;
   return { maxAssets, save };
+}
+
+type Message = PromptResult['messages'][number];
+
+/** All messages of a prompt together are as long as one result at most. */
+export async function limitMessages(
+  messages: readonly Message[],
+  { assets, files }: Pick<ResultPorts, 'assets' | 'files'>,
+  limits: ResultLimits = DEFAULT_LIMITS,
+): Promise<readonly Message[]> {
+  const parts = messages.flatMap((message) => message.parts);
+  const headings = new Map(
+    messages.flatMap(({ role, parts: [first] }) => (first ? [[first, `${role}:`]] : [])),
+  );
+  const context = { rules: [], extract: async (text: string) => [text] };
+  const saver = new ResultSaver(new ByteSaver(assets, files, limits), limits, context);
+  const limited = await saver.limitTotal(parts, headings);
+  const over = limited.findIndex((part, at) => part !== parts[at]);
+  if (over < 0) return messages;
+  const kept: Message[] = [];
+  let left = over;
+  for (const { role, parts: own } of messages) {
+    const fitting = own.slice(0, left);
+    left -= fitting.length;
+    if (fitting.length === own.length) kept.push({ role, parts: fitting });
+    else return [...kept, { role, parts: [...fitting, ...limited.slice(over)] }];
+  }
+  return kept;
 }
 
 /** One file for each block and for the structured content, and one for each place with bytes in them. */

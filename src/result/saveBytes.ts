@@ -107,12 +107,12 @@ export class ByteSaver {
 
   async #store(asset: NewAsset, name?: string): Promise<AssetPart | ProblemPart> {
     try {
-      const { number, path } = await this.#assets.save(asset);
+      // The format of links has names for files only.
+      const label = asset.kind === 'file' ? name : undefined;
+      const { number, path } = await this.#assets.save({ ...asset, ...defined({ label }) });
       this.#savedFiles += 1;
       this.#savedBytes += sizeOf(asset.bytes);
-      // The format of links has names for files only.
-      const named = asset.kind === 'file' && name !== undefined ? { name } : {};
-      return { kind: 'asset', asset: { kind: asset.kind, number, path, ...named } };
+      return { kind: 'asset', asset: { kind: asset.kind, number, path, ...defined({ name: label }) } };
     } catch (error) {
       return problem(messageOf(error));
     }

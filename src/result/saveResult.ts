@@ -7,9 +7,9 @@ import { type Block, type BytesBlock, nameFromUri, problem, type RawResult } fro
 import type { Found, Piece } from './findBase64.ts';
 import { extractFromValue, type FieldRule, fieldProblems, foundIn, isFound } from './findBytes.ts';
 import { isJson, looksLikeJson } from './jsonText.ts';
-import { limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
+import { type Headings, limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
-import { SUMMARY_NAMES, unknownNames } from './modelView.ts';
+import { describeAsset, isTooLong, MAX_SUMMARY_TOKENS, SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import {
   type ByteSaver,
   describeInJson,
@@ -87,6 +87,7 @@ export class ResultSaver {
   readonly #texts: string[] = [];
   /** In the summaries of `results.fields`. */
   readonly #unknownNames = new Set<string>();
+  #hasLongSummary = false;
 
   constructor(bytes: ByteSaver, limits: ResultLimits, context: SaveContext) {
     this.#bytes = bytes;
@@ -152,18 +153,26 @@ export class ResultSaver {
   fieldProblems(): readonly string[] {
     const names = [...this.#unknownNames].map((name) => `{${name}}`).join(', ');
     const known = SUMMARY_NAMES.map((name) => `{${name}}`).join(', ');
+    const long = `The summary with its values has more than ${MAX_SUMMARY_TOKENS} tokens, so the usual line is shown. Shorten it.`;
     const unknown = `The summary names ${names}, which is neither a field beside the bytes nor one of ${known}.`;
-    return [...fieldProblems(this.#context.rules), ...(names === '' ? [] : [unknown])];
+    return [
+      ...fieldProblems(this.#context.rules),
+      ...(names === '' ? [] : [unknown]),
+      ...(this.#hasLongSummary ? [long] : []),
+    ];
   }
 
   #describe(saved: Saved, found: Found): string {
     const summary = found.kind === 'bytes' ? found.summary : undefined;
     for (const name of unknownNames(summary ?? '')) this.#unknownNames.add(name);
+    const { asset, size, mimeType = '' } = saved;
+    if (asset && summary !== undefined && isTooLong(summary, describeAsset(asset, mimeType, { size })))
+      this.#hasLongSummary = true;
     return describeInJson(saved, found);
   }
 
   /** Saves the parts that do not fit into the chat in a file. */
-  async limitTotal(parts: readonly ResultPart[]): Promise<readonly ResultPart[]> {
+  async limitTotal(parts: readonly ResultPart[], headings?: Headings): Promise<readonly ResultPart[]> {
     const limited = limitTotal(parts);
     if (!limited) return parts;
     const files: ResultPart[] = [];
@@ -171,7 +180,7 @@ export class ResultSaver {
       const audience = defined({ audience: rest[0]?.audience });
       const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
       files.push({ ...problem(message), ...audience });
-      const saved = await this.#saveLongText(restText(rest), { isRest: true });
+      const saved = await this.#saveLongText(restText(rest, headings), { isRest: true });
       files.push(...saved.map((part) => ({ ...part, ...audience })));
     }
     return [...limited.lead, ...files, ...limited.shown];

@@ -3,6 +3,7 @@ import { readAssetName } from '../base/names.ts';
 import { renderAssetLink } from '../chat/format/assetLink.ts';
 import type { TextEdit } from '../ports/document.ts';
 import type { AssetKind } from '../ports/results.ts';
+import { unescapeProse } from './markdown.ts';
 
 /** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
 export interface UnsavedAsset {
@@ -10,8 +11,15 @@ export interface UnsavedAsset {
   readonly number: number;
   /** The name of the copy, and of the asset once it is saved. */
   readonly name: string;
+  /** The name in its link. */
+  readonly label?: string | undefined;
   /** The offset of its line in the chat. */
   readonly start: number;
+}
+
+/** `file 2 (report.pdf)` */
+export function unsavedTitle({ kind, number, label }: Omit<UnsavedAsset, 'name' | 'start'>): string {
+  return `${kind} ${number}${label === undefined ? '' : ` (${label})`}`;
 }
 
 /** The message of the problem in place of the file. `copy` is the path of the copy, if there is one. */
@@ -21,12 +29,16 @@ export function describeUnsaved(what: string, reason: string, copy: string | und
 }
 
 const UNSAVED =
-  /^> ⚠ Could not save (image|audio|file) (\d{1,9}) to cmdassets\/: .*[/\\]((?:tool|model)-[\w-]+\.\w+) until Retry saves it\.(?=\r?$)/gm;
+  /^> ⚠ Could not save (image|audio|file) (\d{1,9})(?: \(([^\r\n]{1,400}?)\))? to cmdassets\/: .*[/\\]((?:tool|model)-[\w-]+\.\w+) until Retry saves it\.(?=\r?$)/gm;
 
 /** Reads only the name of the copy: a path in a chat from elsewhere could lead to any file. */
 export function findUnsaved(text: string): readonly UnsavedAsset[] {
-  return [...text.matchAll(UNSAVED)].flatMap(({ 1: kind, 2: number, 3: name = '', index: start }) =>
-    readAssetName(name) ? [{ kind: kind as AssetKind, number: Number(number), name, start }] : [],
+  return [...text.matchAll(UNSAVED)].flatMap(
+    ({ 1: kind, 2: number, 3: title, 4: name = '', index: start }) => {
+      if (!readAssetName(name)) return [];
+      const label = title === undefined ? undefined : unescapeProse(title).replace(/[\][]/g, '');
+      return [{ kind: kind as AssetKind, number: Number(number), name, start, ...defined({ label }) }];
+    },
   );
 }
 
@@ -34,11 +46,8 @@ export function findUnsaved(text: string): readonly UnsavedAsset[] {
 export function linkSaved(text: string, name: string, path: string): TextEdit | undefined {
   const unsaved = findUnsaved(text).find((each) => each.name === name);
   if (!unsaved) return undefined;
-  const { start, kind, number } = unsaved;
+  const { start, kind, number, label } = unsaved;
   const line = /.*/.exec(text.slice(start))?.[0].trimEnd() ?? '';
-  return {
-    start,
-    end: start + line.length,
-    text: renderAssetLink({ kind, number, path, ...defined({ maker: readAssetName(name)?.maker }) }),
-  };
+  const about = defined({ maker: readAssetName(name)?.maker, name: label });
+  return { start, end: start + line.length, text: renderAssetLink({ kind, number, path, ...about }) };
 }

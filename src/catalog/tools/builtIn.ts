@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RecentValues } from '../../base/collections.ts';
-import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
+import { ASSET_FOLDER, BUILT_IN_SERVER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo, ToolName } from '../../ports/tools.ts';
 import type { Catalog } from '../catalog.ts';
 import type { BuiltInPlaces } from './files.ts';
@@ -68,8 +68,6 @@ async function holdsAssets(folder: string): Promise<boolean> {
   }
   return false;
 }
-
-export const BUILT_IN_SERVER = 'filechat';
 
 /** Whether the tool can be called only with configured servers. */
 export function needsServers({ server, tool }: ToolName): boolean {

@@ -32,6 +32,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
   let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
   let next = 0;
   let turn = new TurnReader(text, { role: 'user', markerText: '' }, front.end, front.end);
+  let fenceStart = front.end;
   const close = (end: number) => {
     const unmarked = turn.unmarkedText(end);
     if (unmarked !== undefined && isPreamble(unmarked)) {
@@ -52,12 +53,14 @@ export function parseChat(text: string, known?: KnownStart): Chat {
       turn = new TurnReader(text, marker, line.start, line.next);
       continue;
     }
+    const { open } = fences;
     next = turn.readLine(line, fences, blocks);
+    if (fences.open !== open) fenceStart = line.start;
   }
   close(text.length);
   problems.push(...resolveXmlCalls(text, turns, xmlCalls));
   if (fences.hidesMarkers) {
-    problems.push({ offset: turn.bodyStart, message: 'A code fence in this turn is never closed.' });
+    problems.push({ offset: fenceStart, message: 'A code fence in this turn is never closed.' });
   }
   problems.sort((a, b) => a.offset - b.offset);
   return { ...front.settings, ...preamble, turns, problems, endsInFence: fences.hidesMarkers };

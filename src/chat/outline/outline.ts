@@ -150,7 +150,7 @@ interface TextChange {
   readonly text: string;
 }
 
-/** VS Code drops fold state while recomputing ranges, so a fold is reported as new for this long. */
+/** VS Code may ignore a request to fold while it computes ranges, so a fold is reported as new for this long. */
 const REPEAT_MS = 1500;
 
 /** Tracks which folds of a chat were already seen, across edits. */
@@ -171,6 +171,13 @@ export class SeenFolds {
     }
     this.#newUntil = newUntil;
     return folds.filter(({ start }) => (newUntil.get(start) ?? 0) > nowMs);
+  }
+
+  /** Stops reporting folds that have been closed, so that a fold that the user opens again stays open. */
+  settle(nowMs: number, isClosed: (start: number) => boolean): void {
+    const settled = [...this.#newUntil].filter(([start, until]) => until > nowMs && isClosed(start));
+    if (settled.length === 0) return;
+    this.#newUntil = new Map([...this.#newUntil, ...settled.map(([start]) => [start, nowMs] as const)]);
   }
 
   /** The changes apply to the same text, in descending order. */

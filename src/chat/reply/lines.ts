@@ -12,13 +12,14 @@ interface LineStart {
 
 export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
 
+/** From this length on, a line that grows is read only after it has grown by a part of its length. */
+const LONG_LINE_CHARS = 4096;
+const GROWTH = 1 / 64;
+
 /**
  * Adds backslashes to the lines of a reply (`write`) or removes them. Both directions go through the same states,
  * which depend only on the text in the file.
  */
-/** No fence is longer. */
-const MAX_RUN_CHARS = 1000;
-
 export class ReplyLines {
   readonly #direction: ReplyDirection;
   readonly #fences = new FenceReader(true);
@@ -30,7 +31,8 @@ export class ReplyLines {
   #out = '';
   #hasBegun = false;
   #inComment = false;
-  #runChars = 0;
+  /** A shorter line is not read again. Reading it for each piece that arrives would be quadratic. */
+  #nextReadChars = 0;
   #flushedAt = 0;
   /** Backslashes might be read differently in this paragraph, so characters are spelled out. */
   #spellsOut = false;
@@ -50,16 +52,8 @@ export class ReplyLines {
       this.#endLine();
       start = end + 1;
     }
-    const tail = text.slice(start);
-    this.#line += tail;
-    return this.#isGrowingRun(tail) ? result : result + this.#advance(false);
-  }
-
-  /** Whether a long row of backticks or tildes only became longer. Reading it again each time would be quadratic. */
-  #isGrowingRun(tail: string): boolean {
-    const rest = tail.length - (/[`~]*$/.exec(tail.slice(-MAX_RUN_CHARS))?.[0].length ?? 0);
-    this.#runChars = rest === 0 ? this.#runChars + tail.length : 0;
-    return tail.length > 0 && this.#runChars > MAX_RUN_CHARS;
+    this.#line += text.slice(start);
+    return this.#line.length < this.#nextReadChars ? result : result + this.#advance(false);
   }
 
   /** Returns the held-back output at the end of the text. */
@@ -125,6 +119,8 @@ export class ReplyLines {
 
   #advance(isWhole: boolean, isCut = false): string {
     const before = this.#out.length;
+    const { length } = this.#line;
+    this.#nextReadChars = length < LONG_LINE_CHARS ? 0 : length * (1 + GROWTH);
     if (!this.#hasBegun && !this.#inComment) {
       const start = this.#readStart(isWhole);
       if (start === 'unknown') return '';
@@ -237,6 +233,7 @@ export class ReplyLines {
       this.#spellsOut = false;
     } else this.#inline.continueParagraph(written);
     this.#flushedAt = 0;
+    this.#nextReadChars = 0;
     this.#line = '';
     this.#used = 0;
     this.#out = '';

@@ -41,6 +41,11 @@ export class RepeatFilter {
     if (this.#isHolding && !this.#held.endsWith('\n\n')) this.#held += '\n\n';
   }
 
+  /** Whether what comes next continues the reply. */
+  get isOver(): boolean {
+    return this.#isDecided;
+  }
+
   get #isHolding(): boolean {
     return !this.#isDecided && this.#held !== '';
   }

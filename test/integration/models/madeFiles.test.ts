@@ -1,86 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import { PNG, PNG_BASE64 } from '../../kit/png.ts';
-import { listAssets } from '../helpers/checkBlocks.ts';
-import { CASES, CSV, GIF, reply, SAMPLES, type Wire, wav } from '../helpers/madeWire.ts';
-import { type Connection, imagesOf, KEY, startRawServer, textsOf } from '../helpers/modelServer.ts';
-import { checkEnd, createCliFolder } from '../helpers/runCli.ts';
-
-interface Request {
-  readonly path: string;
-  readonly body: string;
-}
-
-/** A chat whose model is on a server that gives these replies, one for each request, and has the files of code. */
-async function createChat(
-  t: TestContext,
-  wire: Wire,
-  replies: readonly ((connection: Connection) => void)[],
-  chat = '# %% user\nDraw.\n',
-) {
-  const cli = await createCliFolder(t);
-  const requests: Request[] = [];
-  let asked = 0;
-  const url = await startRawServer(t, (connection) => {
-    const { request, response, body } = connection;
-    const path = request.url ?? '';
-    requests.push({ path, body });
-    const key =
-      request.headers['x-api-key'] ?? request.headers.authorization ?? request.headers['x-goog-api-key'];
-    if (!String(key).includes(KEY)) response.writeHead(401).end();
-    else if (path === '/v1/files/file_1') response.end('{"filename":"sales.csv","mime_type":"text/csv"}');
-    else if (/^\/v1\/(?:files\/file_1|containers\/cntr_1\/files\/cfile_1)\/content$/.test(path))
-      response.end(CSV);
-    else if (path === '/v1/files/file_endless/content') sendEndlessly(response);
-    else if (request.method !== 'POST') response.writeHead(404).end();
-    else replies[asked++]?.(connection);
-  });
-  const baseUrl = `${url}/v1`;
-  const { provider, model } = wire;
-  await cli.write('models.json', JSON.stringify({ models: { it: { provider, model, baseUrl } } }));
-  await cli.write('a.chat.md', chat);
-  const run = (...more: string[]) =>
-    cli.start(['run', 'a.chat.md', '--models', 'models.json', ...more], { env: { FILECHAT_KEY_IT: KEY } })
-      .ended;
-  const read = async () => {
-    const text = await cli.read('a.chat.md');
-    const links = [...text.matchAll(LINK)];
-    const paths = links.map(([, , , path = '']) => path);
-    return {
-      text,
-      paths,
-      shown: text.replace(LINK, (_, bang: string, label: string, path: string) => {
-        assert.equal(bang === '!', label.startsWith('image'), 'only an image is shown as one');
-        return `${label} ${path.slice(path.lastIndexOf('.'))}`;
-      }),
-      files: await Promise.all(paths.map((path) => readFile(join(cli.path, path)))),
-      assets: await listAssets(cli.path),
-    };
-  };
-  return { cli, run, read, requests };
-}
-
-const LINK =
-  /(!?)\[Model generated ([^\]]+)\]\((cmdassets\/model-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,}-\d+\.[a-z0-9]+)\)/g;
-
-const speak =
-  (text: string) =>
-  ({ response }: Connection): void => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(text);
-  };
-
-/** Sends this much, then closes the connection. */
-const breakOff =
-  (text: string) =>
-  ({ response }: Connection): void => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(text, () => response.destroy());
-  };
+import {
+  breakOff,
+  CASES,
+  createChat,
+  GIF,
+  reply,
+  SAMPLES,
+  speak,
+  type Wire,
+  wav,
+} from '../helpers/madeWire.ts';
+import { imagesOf, textsOf } from '../helpers/modelServer.ts';
+import { checkEnd } from '../helpers/runCli.ts';
 
 describe('a file that a model makes', () => {
   for (const [name, wire] of Object.entries(CASES)) {
@@ -132,15 +68,6 @@ describe('a reply with a file', () => {
 /** The same, except that the code wrote another file. */
 function withFile({ events }: Wire, id: string): readonly object[] {
   return JSON.parse(JSON.stringify(events).replace('file_1', id)) as readonly object[];
-}
-
-/** Sends bytes until the client has enough. */
-function sendEndlessly(response: ServerResponse): void {
-  const piece = Buffer.alloc(20_000, 1);
-  const more = () => {
-    if (!response.destroyed) response.write(piece, more);
-  };
-  more();
 }
 
 describe('a file that cannot be saved', () => {
@@ -278,4 +205,36 @@ describe('a tool that the provider runs', () => {
       assert.equal(/has no tool “image_generation”/.test(stderr), provider !== 'openai', stderr);
     });
   }
+
+  it('finds pages, which Anthropic cites in its text: they are links in their place', async (t) => {
+    const page = { url: 'https://a.test/x', title: 'A page' };
+    const citation = { type: 'web_search_result_location', ...page, cited_text: '95', encrypted_index: 'i' };
+    const found = [{ type: 'web_search_result', ...page, encrypted_content: 'e', page_age: null }];
+    const block = (index: number, start: object, ...deltas: readonly object[]) => [
+      { type: 'content_block_start', index, content_block: start },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ];
+    const words = (text: string) => ({ type: 'text_delta', text });
+    const events = [
+      ...block(
+        0,
+        { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+        { type: 'input_json_delta', partial_json: '{"query":"moons"}' },
+      ),
+      ...block(1, { type: 'web_search_tool_result', tool_use_id: 's', content: found }),
+      ...block(2, { type: 'text', text: '' }, words('Jupiter has 95 moons'), {
+        type: 'citations_delta',
+        citation,
+      }),
+      ...block(3, { type: 'text', text: '' }, words('. That is many.')),
+    ];
+    const wire = { provider: 'anthropic', model: 'claude-sonnet-4-5', events } as const;
+    const { cli, run } = await createChat(t, wire, [speak(reply(wire))]);
+    checkEnd(await run(), { code: 0 });
+    assert.match(
+      await cli.read('a.chat.md'),
+      /<summary>Web search: moons<\/summary>[\s\S]+Jupiter has 95 moons \[1\]\(https:\/\/a\.test\/x\)\. That is many\.\n\nSources:\n\n1\. \[A page\]\(https:\/\/a\.test\/x\)\n/,
+    );
+  });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
@@ -14,7 +14,9 @@ import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/m
 import { type CliEnd, type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { repositoryPath, sampleServerFile } from '../helpers/sampleServer.ts';
 
-process.env['FILECHAT_KEY_IT'] = KEY;
+before(() => {
+  process.env['FILECHAT_KEY_IT'] = KEY;
+});
 
 const CHAT = 'a.chat.md';
 const SERVERS = ['--servers', MCP_JSON] as const;

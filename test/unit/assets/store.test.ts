@@ -154,6 +154,14 @@ describe('a folder that cannot be used is refused, and nothing is written', () =
     assert.deepEqual(readdirSync(recovery), []);
   });
 
+  it('no copy is kept, and Retry is not mentioned, if the chat has no line for the file', async () => {
+    const recovery = join(chat.path, 'state', 'recovered');
+    writeFileSync(join(chat.path, 'cmdassets'), 'mine');
+    const pasted = store({ recovery }).beginResult({ keepsCopies: false });
+    await assert.rejects(pasted.save(png()), /Put a folder in its place\.$/);
+    assert.equal(existsSync(recovery), false);
+  });
+
   it('a recovery folder that cannot be written changes nothing', async () => {
     writeFileSync(join(chat.path, 'cmdassets'), 'mine');
     const assets = store({ recovery: join(chat.path, 'cmdassets', 'x') }).beginResult();
@@ -240,6 +248,34 @@ describe('identical bytes are stored once', () => {
     writeFileSync(chat.asset(older.replace('2020', '2021')), bytes);
     writeFileSync(chat.asset(older), bytes);
     assert.equal(nameOf(await store().beginResult().save(png(bytes))), older);
+  });
+});
+
+describe('a partial file', () => {
+  const partial = (text: string) => ({ ...png(encode(text)), isPartial: true });
+
+  it('has bytes that no other file uses, and is removed', async () => {
+    const assets = store();
+    const whole = await assets.beginResult().save(png(encode('a')));
+    const begun = assets.beginResult();
+    const paths = [await begun.save(partial('a')), await begun.save(partial('b'))].map(({ path }) => path);
+    const other = await assets.beginResult().save(png(encode('b')));
+    for (const path of paths) await begun.removePartial?.(path);
+    assert.deepEqual(
+      chat.files().map((name) => `cmdassets/${name}`),
+      [whole.path, other.path].toSorted(),
+    );
+  });
+
+  it('is not removed by a result that has not saved it, and whole files never are', async () => {
+    const assets = store();
+    const begun = assets.beginResult();
+    const { path } = await begun.save(partial('a'));
+    const whole = await begun.save(png(encode('b')));
+    await assets.beginResult().removePartial?.(path);
+    await begun.removePartial?.(whole.path);
+    await begun.removePartial?.('cmdassets/../a.chat.md');
+    assert.equal(chat.files().length, 2);
   });
 });
 

@@ -197,10 +197,11 @@ export const result = (words: string): ToolResult => ({
 });
 
 export interface SceneOptions
-  extends Pick<
-    ListenerDeps,
-    'mayContinue' | 'onReply' | 'beforeReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat' | 'retryTimer'
-  > {
+  extends Partial<Pick<ListenerDeps, 'assets'>>,
+    Pick<
+      ListenerDeps,
+      'mayContinue' | 'onReply' | 'beforeReply' | 'files' | 'audit' | 'isSwitchedOff' | 'chat' | 'retryTimer'
+    > {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer | Promise<ConsentAnswer>;
   /** Whether all calls of a turn are asked about at once. */
   readonly asksTogether?: boolean;

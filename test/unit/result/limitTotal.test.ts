@@ -5,6 +5,7 @@ import type { ResultPart } from '../../../src/ports/results.ts';
 import { limitTotal, MAX_RESULT_CHARS } from '../../../src/result/limitTotal.ts';
 import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
 import { limitText } from '../../../src/result/modelView.ts';
+import { limitMessages } from '../../../src/result/process.ts';
 import { renderForUser } from '../../../src/result/turnMarkdown.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { png } from './samples.ts';
@@ -12,20 +13,21 @@ import { png } from './samples.ts';
 const text = (value: string, more: object = {}) => ({ type: 'text', text: value, ...more });
 const times = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
-const PNG = png(2, 2, Buffer.alloc(300, 3)).toString('base64');
+const PNG_BYTES = png(2, 2, Buffer.alloc(300, 3));
+const PNG = PNG_BYTES.toString('base64');
 const image = { type: 'image', data: PNG, mimeType: 'image/png' };
 const FOR_USER = { annotations: { audience: ['user'] } };
 
 async function write(result: object, maxInlineChars = 10_000) {
   const assets = new MemoryAssets();
   const limits = { maxInlineChars, maxAssetBytes: 1_000_000_000 };
-  const processed = await processMixedToolResult(result, assets, { limits });
+  const { failure, ...processed } = await processMixedToolResult(result, assets, { limits });
   const chat = renderToolResult(processed);
   assert.deepEqual(readToolResult(chat), processed);
   const written = [chat, renderForUser(processed.parts)];
   for (const each of written) assert.ok(each.length <= MAX_RESULT_CHARS, `${each.length} characters`);
   const files = assets.saved.map((_, at) => new TextDecoder().decode(assets.bytes(at)));
-  return { chat, files, all: [chat, ...files].join('\n') };
+  return { chat, files, all: [chat, ...files].join('\n'), failure };
 }
 
 describe('the total of one result', () => {
@@ -56,6 +58,12 @@ describe('the total of one result', () => {
       );
     });
   }
+
+  it('a result of problems alone is a failure, also if some of them are in a file', async () => {
+    const problems = times(10_000, (at) => ({ type: `<${at}>` }));
+    assert.match((await write({ content: problems })).failure ?? '', /^Block 1 .*“<0>”/);
+    assert.equal((await write({ content: [...problems, text('Done.')] })).failure, undefined);
+  });
 
   it('a text that alone is too long is a file as it is', async () => {
     const long = `# Title\n${'word '.repeat(60_000)}end`;
@@ -126,5 +134,39 @@ describe('the text of one result for the model', () => {
     assert.equal(cut.map((part) => part.text ?? '').join('').length, MAX_RESULT_CHARS);
     assert.match(cut[2]?.text ?? '', /b\n\[Cut: these are the first 200000 of 300001 characters\.\]$/);
     assert.equal(limitText(parts.slice(0, 2)).length, 2);
+  });
+});
+
+describe('the total of a prompt', () => {
+  const files = { holds: async () => false, tail: async () => PNG_BYTES, read: async () => PNG_BYTES };
+  const said = (count: number, chars: number) =>
+    times(count, (at) => ({
+      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      parts: [{ kind: 'text', text: `<${at}>${'x'.repeat(chars)}` } as const],
+    }));
+
+  it('is that of one result: the messages from there on are in a file, with their roles and in order', async () => {
+    const assets = new MemoryAssets();
+    const messages = said(60, 9000);
+    const limited = await limitMessages(messages, { assets, files });
+    const chat = limited.map(({ parts }) => renderForUser(parts)).join('\n');
+    assert.ok(chat.length > 100_000 && chat.length <= MAX_RESULT_CHARS, `${chat.length} characters`);
+    const kept = limited.length - 1;
+    assert.deepEqual(limited.slice(0, kept), messages.slice(0, kept));
+    assert.match(chat, /⚠ The result is longer than 200000 characters/);
+    const rest = new TextDecoder().decode(assets.bytes(0));
+    const order = [...rest.matchAll(/^(user|assistant):$|<(\d+)>/gm)].map(
+      ([, role, at]) => role ?? Number(at),
+    );
+    assert.deepEqual(
+      order,
+      messages.slice(kept).flatMap(({ role }, at) => [role, kept + at]),
+    );
+    assert.equal(limited.at(-1)?.role, messages[kept]?.role);
+  });
+
+  it('leaves shorter prompts as they are', async () => {
+    const messages = said(20, 9000);
+    assert.equal(await limitMessages(messages, { assets: new MemoryAssets(), files }), messages);
   });
 });

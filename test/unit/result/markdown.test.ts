@@ -128,6 +128,8 @@ describe('text beside an image', () => {
       '**Name:** [x](https://a.example)  \n**Size:** 3',
     ],
     'a Markdown report stays Markdown': [MARKDOWN, MARKDOWN],
+    'also with a line break at its end': [`${MARKDOWN}\n`, `${MARKDOWN}\n`],
+    'two line breaks at its end are code': ['- a\n- b\n\n', 'fence'],
     'a list stays a list': ['Found:\n- a\n- b', 'Found:\n- a\n- b'],
     'its own line breaks stay': ['# A\n\na  \nb', '# A\n\na  \nb'],
     'two sentences may have two spaces between them': [

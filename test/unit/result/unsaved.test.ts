@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
 import { toModelParts } from '../../../src/result/modelView.ts';
-import { describeUnsaved, findUnsaved, linkSaved } from '../../../src/result/unsaved.ts';
+import { describeUnsaved, findUnsaved, linkSaved, unsavedTitle } from '../../../src/result/unsaved.ts';
 import { applyEdit } from '../../kit/applyEdit.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 
@@ -41,6 +41,14 @@ describe('a file that could not be saved', () => {
     );
     assert.equal(linkSaved('nothing', NAME, 'x'), undefined);
   });
+
+  for (const label of ['Quarterly report.pdf', 'a (b) * ~c~ $d.pdf', 'x) to cmdassets']) {
+    it(`keeps its name in the link: ${label}`, () => {
+      const chat = line(`/r/${NAME}`, unsavedTitle({ kind: 'file', number: 2, label }));
+      const edit = linkSaved(chat, NAME, `cmdassets/${NAME}`);
+      assert.equal(edit && applyEdit(chat, edit), `[Tool generated file 2: ${label}](cmdassets/${NAME})`);
+    });
+  }
 
   it('leaves the preview of a long text, for the user and for the model', async () => {
     const text = `first\n${'words '.repeat(3000)}\nlast`;

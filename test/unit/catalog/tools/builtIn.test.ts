@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { beforeEach, describe, it } from 'node:test';
-import {
-  BUILT_IN_SERVER,
-  builtInTools,
-  withBuiltInServer,
-  withBuiltInTools,
-} from '../../../../src/catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../../../src/base/names.ts';
+import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../src/catalog/tools/builtIn.ts';
 import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
 import type { ResourceHost } from '../../../../src/catalog/tools/resources.ts';
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';

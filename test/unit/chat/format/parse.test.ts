@@ -87,12 +87,11 @@ describe('turns', () => {
     );
   });
 
-  it('reports an unclosed fence', () => {
-    const { problems } = parseChat('# %% user\n```\n# %% assistant\n');
-    assert.deepEqual(
-      problems.map((problem) => problem.message),
-      ['A code fence in this turn is never closed.'],
-    );
+  it('reports an unclosed fence where it begins', () => {
+    const text = '# %% user\nSee:\n```\nclosed\n```\n\n```tool_call a.b\n# %% assistant\n';
+    assert.deepEqual(parseChat(text).problems, [
+      { offset: text.indexOf('```tool_call'), message: 'A code fence in this turn is never closed.' },
+    ]);
   });
 });
 

@@ -182,6 +182,13 @@ describe('initially folded', () => {
     assert.deepEqual(seen.takeNew([fold(5), fold(30)], 3000, nobody), []);
   });
 
+  it('does not include a fold that was seen closed, because whoever opened it wants it open', () => {
+    const seen = new SeenFolds();
+    seen.takeNew([fold(5), fold(30)], 0, nobody);
+    seen.settle(100, (start) => start === 5);
+    assert.deepEqual(seen.takeNew([fold(5), fold(30)], 200, nobody), [fold(30)]);
+  });
+
   it('does not include the fold at the cursor, even after the cursor has left it', () => {
     const seen = new SeenFolds();
     assert.deepEqual(

@@ -192,6 +192,15 @@ describe('any text of a model', () => {
     );
   });
 
+  it('is written the same in tokens as at once, also on a line of any length, which is not read for each token', () => {
+    const text = `${'a <b> ![c](d) `e` *f* '.repeat(2000)}\n\`\`\`\n${'<p> '.repeat(5000)}\n\`\`\`\n<b>`;
+    const tokens = text.match(/.{1,3}/gs) ?? [];
+    const escaper = new ReplyEscaper();
+    const pieces = [...tokens.map((token) => escaper.push(token)), escaper.end()];
+    assert.equal(pieces.join(''), escapeReply(text));
+    assert.ok(pieces.filter((piece) => piece !== '').length < tokens.length / 4);
+  });
+
   for (const end of ['', '\n<!-- filechat:interrupted stopped -->', '\n<!-- filechat:writing a1 -->']) {
     it(`leaves the turns and calls of the chat as they were${end && `, before ${end.trim()}`}`, () => {
       fc.assert(

@@ -28,12 +28,12 @@ export class InlineReasoning {
   #isBlank = true;
   /** The last event was reasoning, so that another block continues it. */
   #goesOn = false;
-  /** The text of the reply, while a closing tag without an opening one counts. */
-  #unopened: string | undefined;
+  /** The text of the reply, while a closing tag without an opening one counts. Its end is enough to look for tags. */
+  #unopened: { readonly text: string; readonly end: string } | undefined;
 
   /** `mayBeUnopened` is false for a reply that continues an earlier text. */
   constructor(mayBeUnopened: boolean) {
-    this.#unopened = mayBeUnopened ? '' : undefined;
+    this.#unopened = mayBeUnopened ? { text: '', end: '' } : undefined;
   }
 
   read(event: ModelEvent): readonly ReadEvent[] {
@@ -117,12 +117,14 @@ export class InlineReasoning {
   #speak(text: string): readonly ReadEvent[] {
     const before = this.#unopened;
     if (before === undefined) return [{ kind: 'text', text }];
-    const all = before + text;
-    this.#unopened = all;
-    CLOSING.lastIndex = Math.max(0, before.length - MAX_TAG_CHARS);
-    for (let found = CLOSING.exec(all); found !== null; found = CLOSING.exec(all)) {
-      const said = all.slice(0, found.index);
-      if (TAGS.some((tag) => said.includes(`<${tag}>`))) {
+    const recent = before.end + text;
+    this.#unopened = { text: before.text + text, end: recent.slice(-MAX_TAG_CHARS) };
+    for (const { 0: tag, index } of recent.matchAll(CLOSING)) {
+      const rest = recent.slice(index + tag.length);
+      // Skips a tag that an earlier call has already checked.
+      if (rest.length >= text.length) continue;
+      const said = this.#unopened.text.slice(0, -(rest.length + tag.length));
+      if (TAGS.some((each) => said.includes(`<${each}>`))) {
         this.#unopened = undefined;
         break;
       }
@@ -131,7 +133,7 @@ export class InlineReasoning {
       this.#state = 'start';
       this.#goesOn = true;
       const earlier = { kind: 'earlierReasoning', text: said.trim() } as const;
-      return [earlier, ...this.#push(all.slice(found.index + found[0].length))];
+      return [earlier, ...this.#push(rest)];
     }
     return [{ kind: 'text', text }];
   }
@@ -162,4 +164,33 @@ function isInCode(text: string): boolean {
   const last = text.slice(text.lastIndexOf('\n') + 1);
   for (const line of eachLine(text.slice(0, text.length - last.length))) fences.step(line.text);
   return fences.open !== undefined || last.split('`').length % 2 === 0;
+}
+
+/**
+ * A model that continues a text thinks again before it does. Its reasoning would divide the text, perhaps in the middle
+ * of a word, so it is written only if a call follows, which some providers accept only together with its reasoning.
+ */
+export class HeldReasoning {
+  #held: ModelEvent[] | undefined;
+
+  constructor(continuesText: boolean) {
+    this.#held = continuesText ? [] : undefined;
+  }
+
+  read<Event extends { readonly kind: string }>(event: Event | ModelEvent): readonly (Event | ModelEvent)[] {
+    const held = this.#held;
+    if (held === undefined || event.kind === 'callInput') return [event];
+    if (isOfReasoning(event, held)) {
+      held.push(event);
+      return [];
+    }
+    this.#held = undefined;
+    return event.kind === 'call' ? [...held, event] : [event];
+  }
+}
+
+function isOfReasoning(event: { readonly kind: string }, held: readonly ModelEvent[]): event is ModelEvent {
+  if (event.kind === 'file') return 'isDraft' in event && event.isDraft === true;
+  if (event.kind === 'reasoning' || event.kind === 'ownCall') return true;
+  return event.kind === 'metadata' && held.length > 0;
 }
