@@ -14,12 +14,15 @@ import {
   sortKey,
   WorkspaceFiles,
 } from './request.ts';
-import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
+import { settingKeyItems, settingValueItems } from './settings.ts';
 import { EditorSnapshots } from './snapshots.ts';
 
 type Kind = CompletionPlace['kind'];
 
-/** The places at which each trigger character opens completions. */
+/**
+ * The places at which each trigger character opens completions. Space is not a trigger character: the editor requests the
+ * list again after each one, and until the response arrives, Enter accepts a row of the previous list.
+ */
 const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   '#': ['file'],
   '@': ['mention'],
@@ -29,7 +32,6 @@ const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   '-': ['file', 'mention', 'command'],
   '"': ['arguments', 'value'],
   ':': ['arguments', 'value', 'file'],
-  ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
 export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files' | 'snapshots'>): vscode.Disposable {
@@ -41,7 +43,7 @@ export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files' | 'snap
     files,
     snapshots,
     watchArguments(help, deps.servers),
-    watchSettings(),
+    watchTyping(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
     vscode.languages.registerHoverProvider(CHAT_FILES, argumentHover(help)),
     vscode.languages.registerCodeActionsProvider(CHAT_FILES, argumentFixes(help), {
@@ -65,6 +67,32 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
       return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
     },
   };
+}
+
+/** The lines, up to the typed character, after which completions are opened: a setting, an item of a list, a tool. */
+const OPENING: readonly (readonly [line: RegExp, kind: Kind])[] = [
+  [/^[a-z]$/i, 'key'],
+  [/^\w+[ \t]*:.*[[,]$/, 'value'],
+  [/^(?:`{3,}|~{3,})tool_call $/, 'tool'],
+];
+
+/** Opens completions at places that no trigger character identifies. In Markdown, letters do not open them. */
+function watchTyping(): vscode.Disposable {
+  return vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+    const [change, ...others] = contentChanges;
+    if (change?.text.length !== 1 || others.length > 0 || !change.range.isEmpty || !isChat(document.uri))
+      return;
+    const { line, character } = change.range.start;
+    const before = document.lineAt(line).text.slice(0, character + 1);
+    const kind = OPENING.find(([opening]) => opening.test(before))?.[1];
+    if (!kind || vscode.window.activeTextEditor?.document !== document || !suggests(document)) return;
+    const place = completionPlace(document.getText(), chatOf(document), change.rangeOffset + 1);
+    if (place?.kind === kind) void vscode.commands.executeCommand('editor.action.triggerSuggest');
+  });
+}
+
+function suggests(document: vscode.TextDocument): boolean {
+  return vscode.workspace.getConfiguration('editor', document).get('suggestOnTriggerCharacters', true);
 }
 
 type Items = vscode.CompletionItem[] | vscode.CompletionList;
@@ -129,8 +157,13 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['system', t('Instructions for the model')],
 ];
 
-/** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
-function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
+/**
+ * Markers of turns. The assistant's has no line break, because typing that one starts the run. Enter after a typed role
+ * must never accept another one: a list that opened at `# %%` closes at the space, because the editor requests lists again
+ * when a word begins and accepts rows of the old list until then. Once the role is complete, nothing matches.
+ */
+function roleItems({ document, range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
+  const isBare = document.getText(range).endsWith('%');
   return ROLES.flatMap(([role, detail], at) => {
     if (place.typed.toLowerCase() === role) return [];
     const marker = renderMarker(role);
@@ -138,8 +171,7 @@ function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[]
       insertText: role === 'assistant' ? marker : `${marker}\n`,
       detail,
       range,
-      // Without the last letter: once the word is complete, nothing matches and Enter inserts a line break.
-      filterText: marker.slice(0, -1),
+      filterText: (isBare ? marker.replace('%% ', '%%') : marker).slice(0, -1),
       sortText: sortKey(at),
     };
     return [createItem(marker, vscode.CompletionItemKind.Keyword, fields)];

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { BUILT_IN_SERVER } from '../../base/names.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.ts';
@@ -36,7 +37,8 @@ export async function toolNameItems(request: RequestAt<'tool'>): Promise<vscode.
   return (await toolsForChats(request)).map((tool) => {
     const name = renderToolName(tool);
     const item = described(name, tool, vscode.CompletionItemKind.Function);
-    return Object.assign(item, { insertText: name, range: request.range });
+    const sortText = `${tool.server === BUILT_IN_SERVER ? '~' : ''}${name}`;
+    return Object.assign(item, { insertText: name, sortText, range: request.range });
   });
 }
 
@@ -55,7 +57,8 @@ function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );
-  return finish(item, '1', name, request);
+  // Behind the tools of the user's servers.
+  return finish(item, tool.server === BUILT_IN_SERVER ? '1~' : '1', name, request);
 }
 
 function promptItem(info: PromptInfo, request: Mention): vscode.CompletionItem {

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
-import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/facts.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
+import { rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { createItem, type ItemDeps, type RequestAt, sortKey } from './request.ts';
 
@@ -134,22 +133,4 @@ function toolPatterns(tools: readonly ToolInfo[]): readonly SettingValue[] {
   const single = tools.filter(({ forAppsOnly }) => !forAppsOnly);
   // Patterns match the tool's own name, not the encoded name of calls.
   return [...all, ...single.map((tool) => ({ value: `${tool.server}.${tool.tool}`, about: tool.title }))];
-}
-
-/** Opens completions when the user starts to type a setting: in Markdown, letters do not open them. */
-export function watchSettings(): vscode.Disposable {
-  return vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-    const [change, ...others] = contentChanges;
-    if (!change || others.length > 0 || !/^[a-z]$/i.test(change.text)) return;
-    if (change.range.start.character > 0 || !change.range.isEmpty || !isChat(document.uri)) return;
-    if (vscode.window.activeTextEditor?.document !== document || !suggests(document)) return;
-    const text = document.getText();
-    if (!text.startsWith('---')) return;
-    if (completionPlace(text, chatOf(document), change.rangeOffset + 1)?.kind !== 'key') return;
-    void vscode.commands.executeCommand('editor.action.triggerSuggest');
-  });
-}
-
-function suggests(document: vscode.TextDocument): boolean {
-  return vscode.workspace.getConfiguration('editor', document).get('suggestOnTriggerCharacters', true);
 }

@@ -4,6 +4,7 @@ import { quoteDiff, quoteLines, quoteProblems, quoteTerminal } from '../../chat/
 import { renderLineRange } from '../../chat/format/lineRange.ts';
 import { isChat, withChat } from '../chat/chatFiles.ts';
 import { insertAtCaret, showInUserTurn } from '../chat/commands.ts';
+import { linkToFile } from '../chat/paths.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { createItem, type RequestAt, sortKey } from './request.ts';
@@ -22,6 +23,8 @@ interface TerminalRun {
 }
 
 const MAX_OUTPUT_CHARS = 200_000;
+/** Of a longer selection, the lines are attached. */
+const MAX_SELECTION_CHARS = 200_000;
 const MAX_FILES_WITH_PROBLEMS = 10;
 
 /** Not in the command palette. */
@@ -71,9 +74,17 @@ export class EditorSnapshots implements vscode.Disposable {
     if (!document || !range || document.isClosed || range.isEmpty) return [];
     const file = vscode.workspace.asRelativePath(document.uri);
     const { first, last } = linesOf(range);
+    const fragment = renderLineRange({ first, last });
+    const about = `${file}${fragment}`;
+    if (document.offsetAt(range.end) - document.offsetAt(range.start) > MAX_SELECTION_CHARS) {
+      const text = linkToFile(request.document.uri, document.uri, { fragment });
+      const detail = vscode.l10n.t('Attach the selected lines');
+      return document.isUntitled
+        ? []
+        : [snapshotItem(request, 'selection', { about, text, detail, group: '0' })];
+    }
     const lines = { firstLine: first, lastLine: last };
     const text = quoteLines({ file, ...lines, language: document.languageId, text: document.getText(range) });
-    const about = `${file}${renderLineRange({ first, last })}`;
     return [snapshotItem(request, 'selection', { about, text, group: '0' })];
   }
 
@@ -104,20 +115,21 @@ function isSource({ uri }: vscode.TextDocument): boolean {
 interface Snapshot {
   readonly about: string;
   readonly text: string;
+  readonly detail?: string;
   readonly group: string;
 }
 
 function snapshotItem(
   { range }: RequestAt<'file'>,
   name: string,
-  { about, text, group }: Snapshot,
+  { about, text, detail = vscode.l10n.t('Copy into the chat'), group }: Snapshot,
 ): vscode.CompletionItem {
   const isLineStart = range.start.character === 0;
   const label = { label: plainMessage(name), description: plainMessage(about) };
   return createItem(label, vscode.CompletionItemKind.Snippet, {
     insertText: isLineStart ? text : `\n\n${text}`,
     keepWhitespace: true,
-    detail: vscode.l10n.t('Copy into the chat'),
+    detail,
     documentation: new vscode.MarkdownString().appendCodeblock(text.slice(0, MAX_PREVIEW_CHARS), 'markdown'),
     filterText: `#${name}`,
     sortText: `${group}${name}`,

@@ -102,7 +102,7 @@ function symbolItem(
     detail: lines
       ? vscode.l10n.t('Attach the lines of this symbol')
       : vscode.l10n.t('Attach the file that contains this symbol'),
-    filterText: `#${name}`,
+    filterText: `#${name.replaceAll(' ', '')}`,
     sortText: `2${sortKey(at)}`,
     range,
   });

@@ -64,6 +64,18 @@ ui.test('# offers files, which become links', async (session) => {
   await waitForText(evaluate, 'Plot [sales 2026.csv](data/sales%202026.csv)');
 });
 
+ui.test('# offers the files of results by the names that users know', async (session) => {
+  const { page, evaluate, workspace } = session;
+  const asset = 'cmdassets/tool-file-20261116-093012-V1StGXR8a0-1.pdf';
+  mkdirSync(workspace.path('cmdassets'), { recursive: true });
+  writeFileSync(workspace.path(asset), '%PDF-1.4\n');
+  const result = `# %% tool charts.report c1\n[Tool generated file 1: quarterly.pdf](${asset})\n`;
+  await openAt(session, 'results', `${result}\n# %% user\nRead ‸`);
+  await page.keyboard.type('#quar');
+  await accept(page, 'quarterly.pdf');
+  await waitForText(evaluate, `Read [quarterly.pdf](${asset})`);
+});
+
 ui.test('headings, numbers, addresses and markers are typed without being disturbed', async (session) => {
   const { page, evaluate } = session;
   await openAt(session, 'prose', '# %% user\n‸');
@@ -77,6 +89,22 @@ ui.test('headings, numbers, addresses and markers are typed without being distur
   );
   assert.equal(await page.locator('.suggest-widget.visible').count(), 0);
 });
+
+ui.test(
+  'Enter after a typed role is a line break, however late the extension host responds',
+  async (session) => {
+    const { page, evaluate } = session;
+    await openAt(session, 'role', '# %% user\nHi.\n‸');
+    await page.keyboard.type('# %%');
+    await suggestion(page, '# %% user').waitFor();
+    const blocked = evaluate(() => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    });
+    await page.keyboard.type(' system\nBe kind.');
+    await blocked;
+    assert.equal(await waitForText(evaluate, 'Be kind.'), '# %% user\nHi.\n# %% system\nBe kind.');
+  },
+);
 
 ui.test('@ offers to start a server, and then its tools with required arguments', async (session) => {
   const { page, evaluate } = session;
@@ -99,6 +127,11 @@ ui.test('@ offers to start a server, and then its tools with required arguments'
   await takeInBothThemes(session, 'completion-tool');
   await accept(page, 'charts.chart');
   await waitForText(evaluate, 'Draw it.\n```tool_call charts.chart\n{"title": "text", "values": [');
+  // The tools of the user come before the built-in ones.
+  await openAt(session, 'order', '# %% user\n‸');
+  await page.keyboard.type('@');
+  const first = page.locator('.suggest-widget.visible .monaco-list-row[data-index="0"]');
+  await first.filter({ hasText: /^charts\./ }).waitFor();
 });
 
 ui.test('/ offers commands, which run', async (session) => {
