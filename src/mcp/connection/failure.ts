@@ -107,6 +107,7 @@ const NETWORK_ADVICE: ReadonlyMap<string, (address: string) => string> = new Map
   ['EAI_AGAIN', (address) => `the host of ${address} could not be looked up. Check the network`],
   ['ECONNRESET', (address) => `${address} closed the connection. See the server's log`],
   ['UND_ERR_SOCKET', (address) => `${address} closed the connection. See the server's log`],
+  ['bad port', (address) => `requests to the port of ${address} are not allowed. Use another port`],
   ['ETIMEDOUT', (address) => `${address} does not respond. Check the network`],
 ]);
 
@@ -125,8 +126,10 @@ function explainNetwork(error: unknown, config: ServerConfig): string | undefine
       : `the command ${JSON.stringify(config.command)} ${advice}${hint(config)}`;
   }
   if (code === undefined && !(error instanceof TypeError)) return undefined;
-  const advice = NETWORK_ADVICE.get(code ?? '');
-  return advice?.(addressOf(config)) ?? `the request to ${addressOf(config)} failed: ${innermost(error)}`;
+  const reason = innermost(error);
+  // `fetch` refuses some ports that belong to other protocols, and has no code for it.
+  const advice = NETWORK_ADVICE.get(code ?? reason);
+  return advice?.(addressOf(config)) ?? `the request to ${addressOf(config)} failed: ${reason}`;
 }
 
 function hint(config: ServerConfig & { kind: 'stdio' }): string {

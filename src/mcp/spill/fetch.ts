@@ -79,6 +79,7 @@ async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerato
 async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {
   const filter = new JsonFilter(requests);
   const lines = new EventLines();
+  let fields: Buffer[] = [];
   let hasData = false;
   try {
     for await (const chunk of chunksOf(body)) {
@@ -89,9 +90,10 @@ async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenera
           hasData = true;
           await filter.push(NEWLINE);
         } else if (part.kind === 'other') {
-          yield Buffer.concat([part.line, NEWLINE]);
-        } else {
-          yield hasData ? eventOf(await filter.end()) : NEWLINE;
+          if (fields.length < MAX_FIELDS && isField(part.line)) fields.push(part.line, NEWLINE);
+        } else if (hasData || fields.length > 0) {
+          yield Buffer.concat([...fields, hasData ? eventOf(await filter.end()) : NEWLINE]);
+          fields = [];
           hasData = false;
           // The SDK handles notifications asynchronously and responses at once. Without this break, the last
           // progress of a request would be reported after its result.
@@ -102,6 +104,15 @@ async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenera
   } finally {
     await filter.abort();
   }
+}
+
+/** Two for each line. An event has few fields; of a flood, the rest is dropped. */
+const MAX_FIELDS = 32;
+const FIELD = /^(?:\xef\xbb\xbf)?(?:data|event|id|retry)(?::|$)/;
+
+/** False for comments and for fields without a meaning. The SDK would take each line of a flood as a piece of its own. */
+function isField(line: Buffer): boolean {
+  return FIELD.test(line.toString('latin1', 0, 16));
 }
 
 function eventOf(message: Buffer): Buffer {

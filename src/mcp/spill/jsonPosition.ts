@@ -45,12 +45,17 @@ export class JsonPosition {
 
   /** Moves past the quote that opens the next string, or to the end. */
   moveToString(bytes: Buffer, from: number): { readonly at: number; readonly opened: boolean } {
-    for (let at = from; at < bytes.length; at++) {
+    const { length } = bytes;
+    let isId = this.#isInId;
+    for (let at = from; at < length; at++) {
       const byte = bytes[at] as number;
+      // Most bytes are parts of numbers and words, which only matter in an id.
+      if (!isId && IS_PASSED[byte] === 1) continue;
       if (byte === 0x22) return { at: at + 1, opened: true };
-      if (this.#afterColon || IS_STRUCTURE[byte] === 1) this.#move(byte);
+      this.#move(byte);
+      if (isId || byte === 0x3a) isId = this.#isInId;
     }
-    return { at: bytes.length, opened: false };
+    return { at: length, opened: false };
   }
 
   takeText(text: string): void {
@@ -60,6 +65,11 @@ export class JsonPosition {
       this.#section = text;
       if (text === 'id') this.#id = '';
     }
+  }
+
+  /** True after the colon of an id. */
+  get #isInId(): boolean {
+    return this.#afterColon && this.needsText;
   }
 
   #move(byte: number): void {
@@ -72,7 +82,7 @@ export class JsonPosition {
       this.#open(byte === 0x5b);
     } else if (byte === 0x7d || byte === 0x5d) {
       this.#close();
-    } else if (byte > 0x20 && this.needsText && this.#afterColon && this.#id.length < MAX_ID_CHARS) {
+    } else if (byte > 0x20 && this.#isInId && this.#id.length < MAX_ID_CHARS) {
       this.#id += String.fromCharCode(byte);
     }
   }
@@ -101,7 +111,7 @@ export class JsonPosition {
   }
 }
 
-const IS_STRUCTURE = new Uint8Array(256);
-for (const byte of Buffer.from(',:{}[]')) IS_STRUCTURE[byte] = 1;
+const IS_PASSED = new Uint8Array(256).fill(1);
+for (const byte of Buffer.from(',:{}[]"')) IS_PASSED[byte] = 0;
 const MAX_DEPTH = 500;
 const MAX_ID_CHARS = 40;
