@@ -7,6 +7,7 @@ import {
   type TextResourceContents,
 } from '@modelcontextprotocol/server';
 import { field } from '../base/json.ts';
+import { describeSize } from '../base/size.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type FileContents, readContents } from '../catalog/contents.ts';
 import {
@@ -56,7 +57,7 @@ const CALLS: Readonly<
     const contents = await readContents(found, request, { defaultBytes, maxMediaBytes }, signal);
     const output = readOutput(found.entry, contents, thresholds);
     return result(
-      readText(output, contents.document?.pages),
+      `${readText(output, contents.document?.pages)}${fittedText(contents)}`,
       output,
       ...blocksOf(contents, found.entry, { as: request.as, thresholds }),
     );
@@ -154,6 +155,16 @@ function blocksOf(
   return as === 'text' && body.kind === 'text'
     ? [{ type: 'text', text: body.text }]
     : [{ type: 'resource', resource }];
+}
+
+/** So that a client does not take a converted image for the file. */
+function fittedText({ body, totalBytes }: FileContents): string {
+  if (body.kind !== 'image') return '';
+  const [first] = body.images;
+  if (body.images.length === 1 && first?.bytes.length === totalBytes) return '';
+  const images = body.images.map(({ mimeType, bytes }) => `${mimeType}, ${describeSize(bytes.length)}`);
+  const how = images.length === 1 ? 'converted' : `cut into ${images.length} images`;
+  return ` It was ${how} to fit: ${images.join('; ')}. To read the file itself, use as: "bytes".`;
 }
 
 const BY_NAME = /^asset:(?:\/\/)?(.*)$/is;

@@ -29,7 +29,7 @@ import {
 const CANARY = 'CANARY-that-must-not-be-readable';
 const FOREIGN = 'tool-file-20261116-093012-Foreign123-1.txt';
 const LINKED = 'tool-file-20261116-093012-Linked1234-1.txt';
-const RUNS = 1000;
+const RUNS = 300;
 const SEED = 7;
 const AT_ONCE = 50;
 

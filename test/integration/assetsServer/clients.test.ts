@@ -102,27 +102,17 @@ describe('the official Inspector', () => {
     const notes = createNotes(t);
     const { resources } = await inspect(notes, ['--method', 'resources/list']);
     assert.equal((resources as unknown[]).length, 5);
-    const { resourceTemplates } = await inspect(notes, ['--method', 'resources/templates/list']);
-    assert.equal((resourceTemplates as unknown[]).length, 2);
     const { contents } = await inspect(notes, ['--method', 'resources/read', '--uri', LOOSE_URI]);
     assert.equal((contents as { text: string }[])[0]?.text, '{"id":123}');
   });
 
-  it('calls each of our tools', async (t) => {
+  it('calls a tool', async (t) => {
     const notes = createNotes(t);
-    const { tools } = await inspect(notes, ['--method', 'tools/list']);
-    assert.equal((tools as unknown[]).length, 4);
-    const call = async (name: string, ...args: string[]) => {
-      const pairs = args.flatMap((pair) => ['--tool-arg', pair]);
-      const answer = await inspect(notes, ['--method', 'tools/call', '--tool-name', name, ...pairs]);
-      assert.equal(answer['isError'], undefined, JSON.stringify(answer));
-      return answer['structuredContent'] as Record<string, unknown>;
-    };
-    assert.equal((await call('list_assets', 'filter=json'))['total'], 1);
-    assert.equal((await call('read_asset', `uri=asset:${LOOSE}`, 'start=1', 'maxBytes=4'))['nextStart'], 5);
-    assert.equal((await call('search_chats', 'query=harbour'))['more'], false);
-    const saved = await call('save_asset', `chat=${CHAT}`, 'name=note.txt', 'text=Hello');
-    assert.equal(readFileSync(join(notes.path, 'notes/cmdassets', String(saved['asset'])), 'utf8'), 'Hello');
+    // It lists the tools first, to give each argument the type that its tool names.
+    const pairs = [`uri=asset:${LOOSE}`, 'start=1', 'maxBytes=4'].flatMap((pair) => ['--tool-arg', pair]);
+    const answer = await inspect(notes, ['--method', 'tools/call', '--tool-name', 'read_asset', ...pairs]);
+    assert.equal(answer['isError'], undefined, JSON.stringify(answer));
+    assert.equal((answer['structuredContent'] as Record<string, unknown>)['nextStart'], 5);
   });
 });
 

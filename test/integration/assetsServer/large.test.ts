@@ -8,7 +8,6 @@ import {
   connectOverHttp,
   connectOverStdio,
   createNotes,
-  ERAS,
   startOverHttp,
 } from '../helpers/assetsServer.ts';
 
@@ -39,42 +38,40 @@ it('a window of a file of 1 GB takes no more memory than one of a small file', {
   await assert.rejects(client.readResource({ uri: uriOf(LARGE) }), /1073741824 bytes.*read_asset/);
 });
 
-for (const era of ERAS) {
-  it(`a file that is read whole never exceeds the message limit of a client, at ${era}`, async (t) => {
-    const notes = createNotes(t);
-    const text = 'tool-file-20261116-093012-Text123456-1.txt';
-    notes.write(`notes/cmdassets/${LARGE}`, Buffer.alloc(7.5 * 1024 * 1024));
-    notes.write(`notes/cmdassets/${SMALL}`, Buffer.alloc(7.4 * 1024 * 1024));
-    // Each of its characters takes six in JSON.
-    notes.write(`notes/cmdassets/${text}`, '\u0001'.repeat(2 * 1024 * 1024));
-    const { client } = await connectOverStdio(t, era, [notes.path]);
-    for (const name of [LARGE, text])
-      await assert.rejects(client.readResource({ uri: uriOf(name) }), /read_asset/, name);
-    const { contents } = await client.readResource({ uri: uriOf(SMALL) });
-    assert.ok(contents[0] && 'blob' in contents[0]);
-    const window = { uri: uriOf(text), maxBytes: 2 * 1024 * 1024 };
-    const refused = await client.callTool({ name: 'read_asset', arguments: window });
-    assert.match((refused.content[0] as { text: string }).text, /Use a smaller maxBytes/);
-    const largest = { uri: uriOf(LARGE), maxBytes: 4 * 1024 * 1024 };
-    assert.ok(!(await client.callTool({ name: 'read_asset', arguments: largest })).isError);
-  });
+it('a file that is read whole never exceeds the message limit of a client', async (t) => {
+  const notes = createNotes(t);
+  const text = 'tool-file-20261116-093012-Text123456-1.txt';
+  notes.write(`notes/cmdassets/${LARGE}`, Buffer.alloc(7.5 * 1024 * 1024));
+  notes.write(`notes/cmdassets/${SMALL}`, Buffer.alloc(7.4 * 1024 * 1024));
+  // Each of its characters takes six in JSON.
+  notes.write(`notes/cmdassets/${text}`, '\u0001'.repeat(2 * 1024 * 1024));
+  const { client } = await connectOverStdio(t, '2026-07-28', [notes.path]);
+  for (const name of [LARGE, text])
+    await assert.rejects(client.readResource({ uri: uriOf(name) }), /read_asset/, name);
+  const { contents } = await client.readResource({ uri: uriOf(SMALL) });
+  assert.ok(contents[0] && 'blob' in contents[0]);
+  const window = { uri: uriOf(text), maxBytes: 2 * 1024 * 1024 };
+  const refused = await client.callTool({ name: 'read_asset', arguments: window });
+  assert.match((refused.content[0] as { text: string }).text, /Use a smaller maxBytes/);
+  const largest = { uri: uriOf(LARGE), maxBytes: 4 * 1024 * 1024 };
+  assert.ok(!(await client.callTool({ name: 'read_asset', arguments: largest })).isError);
+});
 
-  it(`an upload of 20 MB arrives complete over both transports, at ${era}`, async (t) => {
-    const notes = createNotes(t);
-    const bytes = Buffer.alloc(20_000_000, 'Not all of it is the same. ');
-    bytes.writeUInt32BE(0x00_01_02_03, 0);
-    const { client } = await connectOverStdio(t, era, [notes.path]);
-    const remote = await connectOverHttp(t, era, await startOverHttp(t, [notes.path]));
-    for (const each of [client, remote]) {
-      const result = await each.callTool({
-        name: 'save_asset',
-        arguments: { chat: CHAT, name: 'large.bin', data: bytes.toString('base64') },
-      });
-      const { asset } = result.structuredContent as { asset: string };
-      assert.deepEqual(readFileSync(join(notes.path, 'notes/cmdassets', asset)), bytes);
-    }
-  });
-}
+it('an upload of 20 MB arrives complete over both transports', async (t) => {
+  const notes = createNotes(t);
+  const bytes = Buffer.alloc(20_000_000, 'Not all of it is the same. ');
+  bytes.writeUInt32BE(0x00_01_02_03, 0);
+  const { client } = await connectOverStdio(t, '2025-11-25', [notes.path]);
+  const remote = await connectOverHttp(t, '2026-07-28', await startOverHttp(t, [notes.path]));
+  for (const each of [client, remote]) {
+    const result = await each.callTool({
+      name: 'save_asset',
+      arguments: { chat: CHAT, name: 'large.bin', data: bytes.toString('base64') },
+    });
+    const { asset } = result.structuredContent as { asset: string };
+    assert.deepEqual(readFileSync(join(notes.path, 'notes/cmdassets', asset)), bytes);
+  }
+});
 
 it('an upload over the limit is refused with the limit and its option, and the connection stays open', async (t) => {
   const notes = createNotes(t);

@@ -9,6 +9,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { type Cleanup, temporaryFolder } from '../../kit/folder.ts';
 import { repositoryPath } from './sampleServer.ts';
+import { compileCache } from './serving.ts';
 
 export const PNG_BYTES = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -94,6 +95,7 @@ export async function connectOverStdio(t: Cleanup, era: Era, args: readonly stri
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [assetsServerFile(), ...args],
+    env: compileCache(),
     stderr: 'pipe',
   });
   let stderr = '';
