@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, sep } from 'node:path';
+import { ConcurrencyLimit } from '../src/base/async.ts';
 import { chooseVscode } from './host/desktop.ts';
 import { waitFor } from './host/process.ts';
 import { timed } from './host/progress.ts';
@@ -14,13 +15,14 @@ import { serveLanes } from './host/workbench/lanes.ts';
 import { installWorkbench } from './host/workbench/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
 import { watchClock } from './kit/clock.ts';
-import { divide, layerFiles, root } from './runner/layers.ts';
+import { divide, keepDurations, layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
 import { runNodeTests, runShare, runShares, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
-const uiLanes = 2;
+/** VS Code windows at a time. Each of them keeps most of a core busy. */
+const windows = 2;
 /** Few enough to load things seldom, and enough to end at about the same time. */
 const unitProcesses = 8;
 const integrationProcesses = 8;
@@ -39,21 +41,26 @@ const layers = {
     const [alone, others] = separate(layerFiles('integration', words), (file) =>
       ALONE.some((alone) => file.replaceAll('\\', '/').endsWith(alone)),
     );
-    return runShares([...divide(others, integrationProcesses), ...divide(alone)], integrationAtOnce);
+    return runShares([...divide(alone), ...divide(others, integrationProcesses)], integrationAtOnce);
   },
-  host: (words: readonly string[]) =>
-    onSteadyClock(() => runHostSuite(join(root, 'dist/filechat.vsix'), words)),
+  host: (words: readonly string[]) => inWindow(() => runHostSuite(join(root, 'dist/filechat.vsix'), words)),
   ui: async (words: readonly string[]) => {
     const files = layerFiles('ui', words);
     const [shared, others] = separate(files, (file) => file.split(sep).includes('shared'));
-    await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    const run = (share: readonly string[]) => onSteadyClock(() => runShare(share));
-    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes, run);
+    await using _lanes = await serveLanes(Math.min(windows, files.length));
+    const run = (share: readonly string[]) => inWindow(() => runShare(share));
+    return runShares([...divide(shared, windows), ...divide(others)], windows, run);
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 
 /** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
-const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host'], ['ui']];
+const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration'], ['host', 'ui']];
+
+const windowLimit = new ConcurrencyLimit(() => windows);
+
+function inWindow(run: () => Promise<TestOutcome[]>): Promise<TestOutcome[]> {
+  return windowLimit.run('window', () => onSteadyClock(run));
+}
 
 /** A clock that was set back makes tests in VS Code fail for no fault of the product (test/kit/clock.ts). */
 async function onSteadyClock(run: () => Promise<TestOutcome[]>): Promise<TestOutcome[]> {
@@ -99,6 +106,7 @@ async function main(): Promise<void> {
   }
   const leftovers = await findLeftovers(folder);
   folder.dispose();
+  keepDurations([...results.values()].flat());
   report(results, leftovers);
 }
 

@@ -1,5 +1,5 @@
 /** A throw-away copy of the sample workspace. */
-import { cpSync, existsSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTemporaryFolder } from './process.ts';
@@ -11,6 +11,8 @@ export interface Workspace {
   readonly folder: string;
   /** The absolute path of a file in it. */
   path(...segments: string[]): string;
+  /** What is in the folder and is not a sample as it was copied. */
+  changedNames(): string[];
   /** Copies the samples into the folder again. */
   copySamples(): void;
   dispose(): void;
@@ -20,12 +22,24 @@ export interface Workspace {
 export function createWorkspace(): Workspace {
   const root = createTemporaryFolder('workspace');
   const folder = join(root.path, 'samples');
-  const copySamples = () =>
-    cpSync(join(checkout, 'samples'), folder, { recursive: true, filter: belongsToWorkspace });
+  const samples = join(checkout, 'samples');
+  const copySamples = () => cpSync(samples, folder, { recursive: true, filter: belongsToWorkspace });
   copySamples();
   const dist = join(checkout, 'dist');
   if (existsSync(dist)) symlinkSync(dist, join(root.path, 'dist'), 'junction');
-  return { folder, path: (...segments) => join(folder, ...segments), copySamples, dispose: root.dispose };
+  return {
+    folder,
+    path: (...segments) => join(folder, ...segments),
+    changedNames: () =>
+      readdirSync(folder).filter((name) => !isSameFile(join(samples, name), join(folder, name))),
+    copySamples,
+    dispose: root.dispose,
+  };
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile(one) && isFile(other) && readFileSync(one).equals(readFileSync(other));
 }
 
 /** Neither programs nor what earlier runs left. */

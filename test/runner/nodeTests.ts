@@ -6,6 +6,8 @@ import { root } from './layers.ts';
 
 export interface TestOutcome {
   readonly name: string;
+  /** Relative to the repository. Tests that a helper registers have none. */
+  readonly file?: string;
   readonly ok: boolean;
   readonly ms: number;
 }
@@ -52,9 +54,11 @@ export async function runNodeTests(
   ) => {
     const isSkipped = test.skip !== undefined || test.todo !== undefined;
     if (test.details.type === 'suite' || (ok && isSkipped)) return;
+    const ms = test.details.duration_ms;
     // Tests that a helper registers have the helper's file.
-    const name = test.file?.endsWith('.test.ts') ? `${relative(root, test.file)}: ${test.name}` : test.name;
-    outcomes.push({ name, ok, ms: test.details.duration_ms });
+    const file = test.file?.endsWith('.test.ts') ? relative(root, test.file) : undefined;
+    if (file === undefined) outcomes.push({ name: test.name, ok, ms });
+    else outcomes.push({ name: `${file}: ${test.name}`, file, ok, ms });
   };
   events.on('test:pass', (test) => add(test, true));
   events.on('test:fail', (test) => add(test, false));

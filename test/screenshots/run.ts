@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { say, timed } from '../host/progress.ts';
-import { type Session, saveAtWidths, startSession, type Ui } from '../host/ui/session.ts';
+import { resize, type Session, saveScreenshot, startSession, type Ui, WIDTHS } from '../host/ui/session.ts';
 import { activeTab, focusEditor } from '../host/workbench/page.ts';
 import type { Settings } from '../host/workbench/server.ts';
 import { checkout } from '../host/workspace.ts';
@@ -61,16 +61,20 @@ async function takeAll(session: Session, scenes: readonly string[], theme: strin
   const text = readFileSync(workspace.path(SAMPLE_CHAT), 'utf8');
   page.setDefaultTimeout(sceneTimeoutMs);
   for (const name of scenes) {
-    const title = `${name}-${theme}`;
-    try {
-      await begin(session, text);
-      await SCENES[name]?.(session);
-    } catch (error) {
-      // The other scenes are still useful, and the screenshot shows the failure.
-      missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+    for (const width of WIDTHS) {
+      const title = `${name}-${theme}-${width}`;
+      try {
+        // Before the scene: a window that changes its size closes hovers.
+        await resize(page, width);
+        await begin(session, text);
+        await SCENES[name]?.(session);
+      } catch (error) {
+        // The other scenes are still useful, and the screenshot shows the failure.
+        missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+      }
+      await settle(session);
+      await saveScreenshot(page, title);
     }
-    await settle(session);
-    await saveAtWidths(page, title);
   }
   return missing;
 }

@@ -26,7 +26,12 @@ export const SCENES: Readonly<Record<string, (ui: Ui) => Promise<void>>> = {
     await write(ui, '\n\n```tool_call sample.weather\n{"city": "Paris"}\n```\n');
     await ui.page.locator('.codelens-decoration a', { hasText: 'Run' }).last().waitFor();
   },
-  'hover-of-a-picture': (ui) => hover(ui, 'cmdassets/tool-image'),
+  'hover-of-a-picture': async (ui) => {
+    await hover(ui, 'cmdassets/tool-image');
+    await ui.page.waitForFunction(
+      `[...document.querySelectorAll('.monaco-hover img')].some((image) => image.naturalWidth > 0)`,
+    );
+  },
   'hover-of-a-call': (ui) => hover(ui, 'sample.tour'),
   'completion-of-a-file': (ui) => complete(ui, ' #'),
   'completion-of-a-tool': async (ui) => {
@@ -62,7 +67,12 @@ export const SCENES: Readonly<Record<string, (ui: Ui) => Promise<void>>> = {
   },
   'preview-beside': async (ui) => {
     await command(ui, 'markdown.showPreviewToSide');
-    await webview(ui.page, 'vscode.markdown-language-features').locator('img').first().waitFor();
+    const frame = webview(ui.page, 'vscode.markdown-language-features');
+    await frame.locator('.filechat-turn').first().waitFor();
+    // Images below the window are not loaded.
+    await frame.locator('body').evaluate(`Promise.all([...document.images]
+      .filter((image) => image.getBoundingClientRect().top < innerHeight)
+      .map((image) => image.decode()))`);
   },
   gallery: async (ui) => {
     await reveal(ui, 'cmdassets/tool-audio');

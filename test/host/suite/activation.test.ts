@@ -16,11 +16,19 @@ suite('activation', () => {
     assert.equal(extension.isActive, false);
   });
 
-  test('opening a Markdown file that is not a chat loads only the entry point', async () => {
+  test('listing MCP servers activates it', async () => {
+    // A window that has just opened may not know yet who offers servers, and a list may come late.
+    await until(async () => {
+      void vscode.commands.executeCommand('workbench.mcp.listServer');
+      await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+      return extension?.isActive === true;
+    });
+  });
+
+  test('listing MCP servers and opening a Markdown file that is not a chat load only the entry point', async () => {
     const uri = inWorkspace('notes.md');
     await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('# Notes\n'));
     await vscode.window.showTextDocument(uri);
-    await extension?.activate();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const ours = loadedScripts().filter((url) => url.includes('/filechat.filechat-'));
     assert.ok(

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
+import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
+import { until } from '../../kit/until.ts';
 import { HI, LiveModel, run } from './kit/liveModel.ts';
 import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
@@ -68,6 +69,62 @@ suite('the cursor after a run', () => {
     model.answer = (asked) => sendAll(asked, words('One two.'), end());
     await run(document.uri);
     for (const each of [editor, other]) assert.deepEqual(each.selection.active, endOf(document));
+  });
+
+  test('text typed in the other editor of the chat is kept, and so is the reply', async () => {
+    const { document, running, asked } = await model.openHalf('caret-typed.chat.md', CHAT);
+    const { line } = document.positionAt(document.getText().indexOf('Hi'));
+    await vscode.window.showTextDocument(document, {
+      viewColumn: vscode.ViewColumn.Beside,
+      selection: new vscode.Range(line, 2, line, 2),
+    });
+    await vscode.commands.executeCommand('type', { text: ' there' });
+    sendAll(asked, words(' three.'), end());
+    assert.equal((await running).ok, true);
+    const question = CHAT.replace('Hi', 'Hi there');
+    assert.equal(document.getText(), `${question}\n# %% assistant\nOne two three.\n\n# %% user\n`);
+  });
+
+  /** A chat that is longer than its editor shows, while a reply has begun at its end. */
+  async function openLong(name: string) {
+    const lines = Array.from({ length: 100 }, (_, at) => `Line ${at + 1}`).join('\n\n');
+    const text = `${CHAT}${lines}\n`;
+    model.answer = (asked) => void send(asked, words('Begun.'));
+    const document = await openChat(name, text);
+    const at = document.positionAt(text.length);
+    const editor = await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
+    const running = run(document.uri);
+    await holds(document, 'Begun.');
+    const paragraphs = Array.from({ length: 40 }, (_, number) => words(`\n\nParagraph ${number}.`));
+    return { document, editor, running, paragraphs, asked: model.last };
+  }
+
+  test('the end of a streaming reply stays visible', async () => {
+    const { document, editor, running, paragraphs, asked } = await openLong('caret-follow.chat.md');
+    await send(asked, ...paragraphs);
+    await holds(document, 'Paragraph 39.');
+    const last = () => document.lineCount - 1;
+    await until(() => editor.visibleRanges.at(-1)?.end.line === last());
+    sendAll(asked, end());
+    await running;
+    await until(() => editor.visibleRanges.at(-1)?.end.line === last());
+  });
+
+  test('a streaming reply does not scroll a user who reads above', async () => {
+    const { document, editor, running, paragraphs, asked } = await openLong('caret-above.chat.md');
+    const top = () => editor.visibleRanges[0]?.start.line ?? -1;
+    await until(() => top() > 100);
+    const bottom = top();
+    await vscode.commands.executeCommand('editorScroll', { to: 'up', by: 'line', value: 60 });
+    await until(() => top() < bottom - 50);
+    const before = top();
+    await send(asked, ...paragraphs);
+    await holds(document, 'Paragraph 39.');
+    sendAll(asked, end());
+    await running;
+    // The answer comes behind all that the reply has caused.
+    await vscode.commands.executeCommand('setContext', 'filechat.test', true);
+    assert.equal(top(), before);
   });
 
   /** Runs the chat while another file is in front of it. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
@@ -8,8 +9,18 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import { CORPUS, LAST_ITEM, readCorpus, writeCorpus } from '../../integration/fixtures/corpus.ts';
-import { setSetting } from './kit/liveModel.ts';
-import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
+import { end, sendAll, toolCall, words } from '../../integration/helpers/wireServer.ts';
+import { until } from '../../kit/until.ts';
+import { HI, LiveModel } from './kit/liveModel.ts';
+import {
+  answerNotice,
+  holds,
+  inWorkspace,
+  lensTitles,
+  openChat,
+  setSetting,
+  useSampleServer,
+} from './kit/workspace.ts';
 
 const CALL = (tool: string, json = '{}') => `\`\`\`tool_call mine.${tool}\n${json}\n\`\`\`\n`;
 const run = () => vscode.commands.executeCommand<RunOutcome>('filechat.run');
@@ -200,6 +211,89 @@ suite('a chat in the editor', () => {
     assert.match(document.getText(), /> ⚠ There is no server evil\./);
     assert.equal(readdirSync(inWorkspace().fsPath).includes('owned'), false);
     await vscode.workspace.fs.delete(settings);
+  });
+});
+
+suite('waiting for permission', () => {
+  const model = new LiveModel();
+  suiteSetup(async () => {
+    await useSampleServer();
+    await model.start();
+    await setSetting('approve', 'ask');
+  });
+  suiteTeardown(async () => {
+    await model.dispose();
+    await useSampleServer();
+  });
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  const asks = async ({ uri }: vscode.TextDocument) => (await lensTitles(uri)).includes('Allow Once');
+  const isMade = ({ fileName }: vscode.TextDocument) => readFileSync(fileName, 'utf8').includes('# %% tool');
+
+  /** A chat whose model has called a tool that nobody has allowed yet. */
+  async function openAsking(name: string) {
+    model.answer = (asked) =>
+      sendAll(
+        asked,
+        words('I will.'),
+        toolCall(0, 'x', 'mine__weather', '{"city": "Bern"}'),
+        end('tool_calls'),
+      );
+    const document = await openChat(name, HI);
+    const running = run();
+    await until(() => asks(document));
+    return { document, running };
+  }
+
+  test('Stop makes no call, and Run asks again', async () => {
+    const { document, running } = await openAsking('asks-stopped.chat.md');
+    await vscode.commands.executeCommand('filechat.stop', { uri: document.uri });
+    assert.equal((await running).cancelled, true);
+    const lenses = await lensTitles(document.uri);
+    assert.deepEqual([lenses.includes('Run 1 Tool Call'), lenses.includes('Allow Once')], [true, false]);
+    assert.equal(isMade(document), false);
+    const again = run();
+    await until(() => asks(document));
+    model.answer = (asked) => sendAll(asked, words('Cold.'), end());
+    await vscode.commands.executeCommand('filechat.allowCall', {});
+    assert.equal((await again).ok, true);
+    assert.match(document.getText(), /# %% tool mine\.weather c1\n[\s\S]*Cold\.\n\n# %% user\n$/);
+  });
+
+  test('Undo makes no call', async () => {
+    const { document, running } = await openAsking('asks-undone.chat.md');
+    await vscode.commands.executeCommand('undo');
+    assert.equal((await running).ok, false);
+    assert.equal(await asks(document), false);
+    assert.deepEqual([document.getText(), isMade(document)], [HI, false]);
+  });
+
+  test('closing the chat makes no call, which can no longer be allowed', async () => {
+    const { document, running } = await openAsking('asks-closed.chat.md');
+    await document.save();
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    assert.equal((await running).ok, false);
+    const { error } = await vscode.commands.executeCommand<RunOutcome>('filechat.allowCall', {});
+    assert.match(error ?? '', /No pending tool calls in this chat|Open a chat first/);
+    assert.equal(isMade(document), false);
+  });
+
+  test('a file outside of the workspace is sent after the user has agreed', async () => {
+    const outside = join(realpathSync(tmpdir()), `filechat-outside-${process.pid}.txt`);
+    writeFileSync(outside, 'forty-two');
+    model.answer = (asked) => sendAll(asked, words('Read.'), end());
+    const document = await openChat('outside.chat.md', `# %% user\nRead [these](${outside}).\n`);
+    const before = model.asked.length;
+    try {
+      const running = run();
+      await answerNotice(0);
+      assert.equal((await running).error, undefined);
+    } finally {
+      rmSync(outside);
+    }
+    assert.equal(model.asked.length, before + 1);
+    assert.match(model.last.body, /forty-two/);
+    assert.match(document.getText(), /Read\.\n\n# %% user\n$/);
   });
 });
 

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { isObject } from '../../../src/base/json.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
+import { until } from '../../kit/until.ts';
 import { type Asked, TestModel } from './kit/testModel.ts';
 import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
@@ -100,6 +101,49 @@ suite('a chat with a model of VS Code', () => {
     assert.equal(document.getText(), before);
     await vscode.commands.executeCommand('redo');
     assert.equal(document.getText(), after);
+  });
+
+  for (const [command, line] of Object.entries({ 'filechat.run': 4, 'filechat.regenerate': 7 })) {
+    test(`${command} in an earlier turn offers a fork first, which leaves the chat unchanged`, async () => {
+      const start = '---\nservers: []\n---\n# %% user\nOne?\n\n# %% assistant\n';
+      const text = `${start}Eins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\n`;
+      const document = await openChat(`${command}.chat.md`, text);
+      const place = new vscode.Range(line, 0, line, 0);
+      await vscode.window.showTextDocument(document, { selection: place });
+      model.asked.length = 0;
+      model.reply = async (parts) => parts.report(words('Uno.'));
+      let isDone = false;
+      const ran = vscode.commands.executeCommand<RunOutcome>(command).then((outcome) => {
+        isDone = true;
+        return outcome;
+      });
+      await until(async () => {
+        await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+        return isDone;
+      });
+      assert.equal((await ran).error, undefined);
+      const fork = vscode.window.activeTextEditor?.document;
+      assert.ok(fork?.fileName.endsWith(`${command}-fork.chat.md`), fork?.fileName);
+      assert.equal(fork?.getText(), `${start}Uno.\n\n# %% user\n`);
+      assert.doesNotMatch(JSON.stringify(model.asked), /Two\?/);
+      assert.equal(document.getText(), text);
+    });
+  }
+
+  test('a reply that cannot be regenerated stays', async () => {
+    const text = '---\nservers: []\n---\n# %% user\nHow many?\n\n# %% assistant\nFive.\n\n# %% user\n';
+    const document = await openChat('stays.chat.md', text);
+    model.asked.length = 0;
+    model.reply = async () => {
+      throw new Error('Not now.');
+    };
+    const outcome = await vscode.commands.executeCommand<RunOutcome>('filechat.regenerate', {
+      uri: document.uri,
+      line: 6,
+    });
+    assert.match(outcome.error ?? '', /Not now\./);
+    assert.equal(model.asked.length, 1);
+    assert.equal(document.getText(), text);
   });
 
   test('Stop ends a reply at once; Resume continues it in place', async () => {

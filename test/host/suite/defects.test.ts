@@ -5,8 +5,8 @@ import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
-import { HI, LiveModel, run, setSetting } from './kit/liveModel.ts';
-import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
+import { HI, LiveModel, run } from './kit/liveModel.ts';
+import { inWorkspace, openChat, setSetting, useSampleServer } from './kit/workspace.ts';
 
 const CALL = '```tool_call spy.look c1\n{}\n```\n';
 const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);

@@ -8,8 +8,8 @@ import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
 import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { PNG } from '../../kit/png.ts';
-import { HI, LiveModel, run, setSetting } from './kit/liveModel.ts';
-import { openChat, useSampleServer } from './kit/workspace.ts';
+import { HI, LiveModel, run } from './kit/liveModel.ts';
+import { openChat, setSetting, useSampleServer } from './kit/workspace.ts';
 
 /** The bridge extension declares this tool. */
 const NAME = 'filechat_test_draw';

@@ -8,7 +8,7 @@ import { acquireLock } from '../../../src/assets/chatLock.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { CURSOR, HI, LiveModel, recovered, run } from './kit/liveModel.ts';
-import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
+import { inWorkspace, lensTitles, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CHAT = `---\nservers: []\n---\n${HI}`;
 const WHOLE = `${CHAT}\n# %% assistant\nOne two three.\n\n# %% user\n`;
@@ -120,6 +120,25 @@ suite('faults while a reply streams, in the editor', () => {
     await send(half.asked, words(' three'));
     await isRescued(half);
     assert.equal(readFileSync(half.document.uri.fsPath, 'utf8'), CHAT);
+  });
+
+  test('fault 49: a reply is written to the file after its tab is closed', async () => {
+    const { document, running, asked } = await model.openHalf('tab49.chat.md', CHAT);
+    await document.save();
+    const written = new Promise<string>((resolve) => {
+      const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        const text = readFileSync(uri.fsPath, 'utf8');
+        if (!text.includes('One two three')) return;
+        saved.dispose();
+        resolve(text);
+      });
+    });
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await send(asked, words(' three'));
+    assert.match(await written, /One two three\n<!-- filechat:writing/);
+    sendAll(asked, words('.'), end());
+    assert.equal((await running).ok, true);
+    assert.equal(readFileSync(document.uri.fsPath, 'utf8'), WHOLE);
   });
 
   test('fault 50: a chat renamed during a reply gets the rest of it', async () => {
@@ -243,6 +262,50 @@ suite('faults while a reply streams, in the editor', () => {
     assert.ok('holder' in (await acquireLock(named?.fsPath ?? '')));
     await vscode.commands.executeCommand('filechat.stop', { uri: named });
     await first.running;
+  });
+
+  const REFUSALS: readonly [status: number, error: object, told: RegExp, lenses: readonly string[]][] = [
+    [
+      403,
+      { message: 'No access to this model.' },
+      /denied access to the model m: No access to this model\./,
+      ['Access denied', 'Select Model…', 'Set API Key…'],
+    ],
+    [
+      400,
+      { message: 'Too much.', code: 'context_length_exceeded' },
+      /^The chat is too long for m: Too much\./,
+      ['Chat too long', 'Compact'],
+    ],
+  ];
+  test('a refused request says what to do above its turn, until the question changes', async () => {
+    const document = await openChat('refused.chat.md', CHAT);
+    for (const [status, error, told, lenses] of REFUSALS) {
+      model.answer = ({ response }) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+      };
+      assert.match((await run(document.uri)).error ?? '', told);
+      assert.deepEqual(await lensTitles(document.uri), [...lenses, 'Run', 'live']);
+    }
+    await insert(document.uri, document.positionAt(document.getText().indexOf('Hi')), 'Oh. ');
+    assert.deepEqual(await lensTitles(document.uri), ['Run', 'live']);
+  });
+
+  test('a final newline that is added on save runs nothing', async () => {
+    const settings = vscode.workspace.getConfiguration('files');
+    await settings.update('insertFinalNewline', true, vscode.ConfigurationTarget.Global);
+    const document = await openChat('newline.chat.md', CHAT);
+    const bottom = document.positionAt(CHAT.length);
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(bottom, bottom) });
+    await vscode.commands.executeCommand('type', { text: '\n# %% assistant' });
+    const before = model.asked.length;
+    await document.save();
+    await settings.update('insertFinalNewline', undefined, vscode.ConfigurationTarget.Global);
+    assert.equal(document.getText(), `${CHAT}\n# %% assistant\n`);
+    model.answer = (asked) => sendAll(asked, words('One two three.'), end());
+    // A run that had begun would refuse this one.
+    assert.equal((await run(document.uri)).error, undefined);
+    assert.deepEqual([document.getText(), model.asked.length - before], [WHOLE, 1]);
   });
 
   test('fault 52: opening a cloned chat with a pending call runs nothing', async () => {

@@ -16,8 +16,7 @@ import { FolderAssets } from '../../../src/assets/store.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import { FileInserter } from '../../../src/vscode/chat/paste.ts';
 import { serveHttp } from '../../kit/http.ts';
-import { until } from '../../kit/until.ts';
-import { inWorkspace, openChat } from './kit/workspace.ts';
+import { answerNotice, inWorkspace, openChat } from './kit/workspace.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
@@ -175,16 +174,6 @@ suite('a link to a web address', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  const answers = async () =>
-    (await vscode.commands.getCommands(true)).filter((id) => /^filechat\.answer\.\d+\.\d$/.test(id));
-
-  /** Waits for the question in a notification, and gives its first or second answer. */
-  async function answer(number: 0 | 1): Promise<void> {
-    await until(async () => (await answers()).length > 0);
-    const id = (await answers()).find((each) => each.endsWith(`.${number}`));
-    await vscode.commands.executeCommand(id ?? '');
-  }
-
   test('is fetched after the user agreed to its host, and then leads to the file', async () => {
     const requests: string[] = [];
     const site = await serveHttp({ after: (work) => cleanups.push(work) }, ({ url = '' }, response) => {
@@ -204,10 +193,10 @@ suite('a link to a web address', () => {
         ...(action.command?.arguments ?? []),
       );
     const declined = fetchFirst();
-    await answer(1);
+    await answerNotice(1);
     assert.deepEqual([(await declined).ok, requests], [false, []]);
     const allowed = fetchFirst();
-    await answer(0);
+    await answerNotice(0);
     const [path = ''] = (await allowed).assets;
     assert.equal(readFileSync(inWorkspace(path).fsPath, 'utf8'), 'Page /a');
     assert.equal(chat.getText(), `# %% user\n[a](${path} "${site}/a") and [b](${site}/b)\n`);

@@ -298,6 +298,14 @@ suite('completions after #', () => {
     );
   });
 
+  test('the lines of a selection that is too long to copy are attached', async () => {
+    const editor = await openSource(`${'x'.repeat(99)}\n`.repeat(2001));
+    await offered('#');
+    const shown = await vscode.window.showTextDocument(editor.document, { preview: false });
+    shown.selection = new vscode.Selection(0, 0, 2001, 0);
+    assert.equal((await offered('#')).get('selection'), '[source.txt](source.txt#L1-L2001)');
+  });
+
   test('the uncommitted changes of Git are copied into the chat', async () => {
     const folder = inWorkspace('repository');
     const git = (...args: string[]) =>

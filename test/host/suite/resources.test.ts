@@ -9,12 +9,18 @@ import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
+import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { PNG } from '../../kit/png.ts';
-import { setSetting } from './kit/liveModel.ts';
+import { until } from '../../kit/until.ts';
+import { LiveModel } from './kit/liveModel.ts';
+import { Notices } from './kit/notices.ts';
 import { READY } from './kit/stores.ts';
-import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
+import { holds, inWorkspace, openChat, setSetting, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
+/** The answers to a request of a server for the model, and to its response, by their place. */
+const SEND = 0;
+const EDIT = 1;
 
 /** A server in memory that counts its requests and subscriptions. */
 class MemoryServer {
@@ -147,12 +153,16 @@ suite('resources as documents', () => {
   });
 });
 
+/** The reference server as the only one of the user, in the next two suites. */
+async function useEverything(): Promise<void> {
+  const program = join(
+    realpathSync(inWorkspace('..', 'dist').fsPath),
+    '../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+  );
+  await setSetting('mcpServers', { everything: { command: 'node', args: [program, 'stdio'] } });
+}
+
 suite('resources and prompts of a real server in the chat', () => {
-  const everything = (): string =>
-    join(
-      realpathSync(inWorkspace('..', 'dist').fsPath),
-      '../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
-    );
   const readResource = (uri: string) =>
     vscode.commands.executeCommand<RunOutcome>('filechat.readResource', { server: 'everything', uri });
   const insertPrompt = (prompt: string, args: Record<string, string> = {}) =>
@@ -163,17 +173,8 @@ suite('resources and prompts of a real server in the chat', () => {
     });
   const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 
-  suiteSetup(async () => {
-    await vscode.workspace
-      .getConfiguration('filechat')
-      .update(
-        'mcpServers',
-        { everything: { command: 'node', args: [everything(), 'stdio'] } },
-        vscode.ConfigurationTarget.Global,
-      );
-  });
+  suiteSetup(useEverything);
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
-  suiteTeardown(useSampleServer);
 
   test('a text is inserted below the user’s text', async () => {
     const document = await openChat('resource.chat.md', '# %% user\nLook:\n');
@@ -238,6 +239,111 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.equal(outcome.ok, true);
     assert.ok(roles(document.getText()).every((role) => role === 'user'));
     assert.match(document.getText(), /> From `demo:\/\/resource\/dynamic\/text\/3`/);
+  });
+});
+
+suite('requests of a real server', () => {
+  const model = new LiveModel();
+  const notices = new Notices();
+  suiteSetup(async () => {
+    await useEverything();
+    await model.start();
+  });
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  suiteTeardown(async () => {
+    await model.dispose();
+    await useSampleServer();
+  });
+
+  /** Calls a tool in a chat of its own. The server has questions before the call ends. */
+  async function call(name: string, tool: string, args: object = {}) {
+    const document = await openChat(`${name}.chat.md`, '# %% user\n');
+    const argument = { server: 'everything', tool, arguments: args };
+    const outcome = vscode.commands.executeCommand<RunOutcome>('filechat.callTool', argument);
+    return { document, outcome };
+  }
+  const callSampling = (name: string) =>
+    call(name, 'trigger-sampling-request', { prompt: 'Which colour?', maxTokens: 20 });
+  const callForm = (name: string) => call(name, 'trigger-elicitation-request');
+
+  /** The document in which a request or a response can be edited. */
+  async function edited(text: string): Promise<vscode.TextDocument> {
+    const find = () =>
+      vscode.workspace.textDocuments.find((each) => each.isUntitled && each.getText().includes(text));
+    await until(() => find() !== undefined);
+    return find() ?? assert.fail(`“${text}” is not shown.`);
+  }
+  async function replaceText(old: string, text: string): Promise<void> {
+    const document = await edited(old);
+    const at = document.getText().indexOf(old);
+    const edit = new vscode.WorkspaceEdit();
+    const range = new vscode.Range(document.positionAt(at), document.positionAt(at + old.length));
+    edit.replace(document.uri, range, text);
+    assert.equal(await vscode.workspace.applyEdit(edit), true);
+  }
+
+  // In this order: after three refusals in a row, the server is not heard.
+  test('a form can be declined or dismissed', async () => {
+    const declined = await callForm('declined');
+    await notices.answer(1, 2);
+    await declined.outcome;
+    assert.match(declined.document.getText(), /User declined/);
+    const dismissed = await callForm('dismissed');
+    await notices.answer(0, 2);
+    let isOpen = true;
+    void dismissed.outcome.then(() => {
+      isOpen = false;
+    });
+    while (isOpen) await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+    assert.match(dismissed.document.getText(), /User cancelled/);
+  });
+
+  test('a sampling request and its response can be edited before they are sent', async () => {
+    model.answer = (asked) => sendAll(asked, words('A cat.'), end());
+    const { document, outcome } = await callSampling('sampling');
+    await notices.answer(EDIT, 4);
+    await replaceText('Which colour?', 'Which animal?');
+    await notices.asked(2);
+    assert.equal(model.asked.length, 0);
+    await notices.answer(SEND, 2);
+    await notices.answer(EDIT, 3);
+    const { messages, max_tokens: maxTokens } = JSON.parse(model.last.body);
+    assert.match(JSON.stringify(messages), /You are a helpful test server[\s\S]*Which animal\?/);
+    assert.equal(maxTokens, 20);
+    await replaceText('A cat.', 'A dog.');
+    await notices.answer(SEND, 2);
+    assert.equal((await outcome).ok, true);
+    assert.match(document.getText(), /LLM sampling result[\s\S]*"text": "A dog\."/);
+    assert.match(document.getText(), /"stopReason": "endTurn"/);
+    assert.equal(model.asked.length, 1);
+  });
+
+  test('a sampling request whose document is closed is not sent', async () => {
+    const before = model.asked.length;
+    const { document, outcome } = await callSampling('closed');
+    await notices.answer(EDIT, 4);
+    const request = await edited('Which colour?');
+    await notices.asked(2);
+    await vscode.window.showTextDocument(request, { viewColumn: vscode.ViewColumn.Two });
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    await outcome;
+    assert.match(document.getText(), /The user declined\./);
+    assert.equal(model.asked.length, before);
+  });
+
+  test('a question ends with its run or its chat', async () => {
+    const stopped = await callForm('stopped');
+    await notices.asked(2);
+    await vscode.commands.executeCommand('filechat.stop');
+    await notices.none();
+    await stopped.outcome;
+    const left = await callForm('left');
+    await notices.asked(2);
+    // The run saves the chat before the call; a tab with changes would ask whether to save them.
+    await until(() => !left.document.isDirty);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await notices.none();
+    await left.outcome;
   });
 });
 

@@ -202,6 +202,21 @@ suite('the servers view', () => {
     assert.deepEqual(await labels(), ['b: not started']);
   });
 
+  test('changed settings with the same servers leave the rows known, so that an open menu works', async () => {
+    const shown = await view.getChildren();
+    listed = listed.map((each) => ({ ...each, isAllowed: each.name !== 'b' }));
+    const changed: (ServerNode | undefined)[] = [];
+    const isOver = new Promise<void>((resolve) => {
+      view.onDidChangeTreeData((node) => {
+        if (changed.push(node) === shown.length) resolve();
+      });
+    });
+    listChanged.fire();
+    await isOver;
+    assert.deepEqual(changed, shown);
+    assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
+  });
+
   test('a tool has a checkbox and its own icon, and its text makes no link', async () => {
     host.current.set('a', READY);
     host.tools = [{ ...tool('$(zap)'), description: '[x](command:y)', icon: 'data:image/png;base64,AAAA' }];

@@ -9,17 +9,15 @@ import { waitForText } from '../bridge.ts';
 import {
   activeTab,
   button,
-  dialog,
-  focusEditor,
-  openFile,
   pick,
   quickInput,
   quickPickRow,
   runCommand,
   showCommands,
   toast,
+  viewRow,
 } from '../workbench/page.ts';
-import { takeScreenshot, uiSession } from './session.ts';
+import { showFile, takeScreenshot, uiSession } from './session.ts';
 
 const rivalExtension = fileURLToPath(new URL('../rival-extension', import.meta.url));
 
@@ -34,7 +32,6 @@ const WATCH_STATUS = `(() => {
 const ui = uiSession({
   language: 'de',
   extensions: [rivalExtension],
-  settings: { 'filechat.approve': 'auto' },
 });
 
 ui.test('a command of another extension affects only that command', async ({ page, evaluate }) => {
@@ -50,20 +47,16 @@ ui.test('a command of another extension affects only that command', async ({ pag
   await quickPickRow(page, 'Modell auswählen…').waitFor();
   assert.match(String(await page.evaluate('globalThis.seenStatus.join()')), /Filechat: wird gestartet…/);
   await page.keyboard.press('Escape');
-  await openFile(page, 'tour.chat.md');
   const warning = toast(page, 'Die Erweiterung „Rival“ (filechat-rival.filechat) verwendet bereits');
   await warning.waitFor();
   assert.match(await warning.innerText(), /filechat\.newChat, filechat\.insertPrompt/);
   await button(warning, 'Nicht mehr anzeigen').click();
   assert.equal(await evaluate((vscode) => vscode.commands.executeCommand('filechat.newChat')), 'rival');
-  await focusEditor(page);
-  await page.keyboard.press('ControlOrMeta+End');
-  await page.keyboard.press('Shift+Enter');
-  await button(dialog(page, 'MCP-Server „sample“'), 'Zulassen').click();
-  await waitForText(evaluate, '# %% tool sample.tour');
 });
 
-ui.test('an extension that starts later cannot replace a command', async ({ evaluate }) => {
+ui.test('an extension that starts later cannot replace a command', async (session) => {
+  const { evaluate } = session;
+  await showFile(session, 'tour.chat.md');
   const outcome = await evaluate(async (vscode) => {
     const rival = await vscode.extensions.getExtension('filechat-rival.filechat')?.activate();
     try {
@@ -74,8 +67,11 @@ ui.test('an extension that starts later cannot replace a command', async ({ eval
     return 'taken';
   });
   assert.match(outcome, /filechat\.fork/);
-  await evaluate((vscode) => vscode.commands.executeCommand('filechat.fork'));
-  await waitForText(evaluate, 'sample.tour');
+  await evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('cursorBottom');
+    await vscode.commands.executeCommand('filechat.fork');
+  });
+  await waitForText(evaluate, 'Start here');
   assert.equal(
     await evaluate((vscode) => vscode.window.activeTextEditor?.document.uri.path.replace(/.*\//, '')),
     'tour-fork.chat.md',
@@ -88,10 +84,7 @@ ui.test('a German editor has German commands, views, lists and messages', async 
 
   // From package.nls.de.json.
   writeFileSync(workspace.path('deutsch.chat.md'), '# %% user\nGuten Tag!\n');
-  await evaluate(async (vscode, path) => {
-    await vscode.window.showTextDocument(vscode.Uri.file(path));
-  }, workspace.path('deutsch.chat.md'));
-  await activeTab(page, 'deutsch.chat.md').waitFor();
+  await showFile(session, 'deutsch.chat.md');
   await showCommands(page, 'Filechat: ');
   for (const title of ['Ab diesem Beitrag verzweigen', 'Antwort neu generieren', 'Assets anzeigen']) {
     await quickPickRow(page, `Filechat: ${title}`).waitFor();
@@ -100,7 +93,9 @@ ui.test('a German editor has German commands, views, lists and messages', async 
   await page.keyboard.press('Escape');
 
   // From l10n/bundle.l10n.de.json.
-  await runCommand(page, 'Filechat: Anzeigen, was gesendet wird');
+  const run = (command: string) =>
+    evaluate((vscode, id) => void vscode.commands.executeCommand(id), `filechat.${command}`);
+  await run('showBreakdown');
   await quickInput(page)
     .locator('.quick-input-title', { hasText: /^Was .*gesendet wird: ≈/ })
     .waitFor();
@@ -108,7 +103,7 @@ ui.test('a German editor has German commands, views, lists and messages', async 
   await takeScreenshot(page, 'german-sent');
   await page.keyboard.press('Escape');
 
-  await runCommand(page, 'Filechat: Beispielchat öffnen…');
+  await run('openSample');
   await pick(page, 'Öffnet eine Kopie als neuen Chat', 'Ein erstes Tool');
   await activeTab(page, 'tour-2.chat.md').waitFor();
 
@@ -120,9 +115,6 @@ ui.test('a German editor has German commands, views, lists and messages', async 
     .getByRole('button', { name: /MCP-Server/ })
     .first()
     .waitFor();
-  await page
-    .locator('.pane-body')
-    .getByRole('treeitem', { name: /^Heute, \d+ Chats/ })
-    .waitFor();
+  await viewRow(page, /^Heute, \d+ Chats/).waitFor();
   await takeScreenshot(page, 'german-views');
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { readSettingSchemas } from '../../kit/manifest.ts';
-import { type Evaluate, untilNextHost, waitForText } from '../bridge.ts';
+import { until } from '../../kit/until.ts';
+import { type Evaluate, waitForText } from '../bridge.ts';
 import {
   activeTab,
   button,
@@ -15,16 +16,18 @@ import {
   runCommand,
   showCommands,
   toast,
-  waitForWorkbench,
+  viewRow,
   webview,
 } from '../workbench/page.ts';
 import { checkout, type Workspace } from '../workspace.ts';
+import { copyLauncher, testAssetsServer, updateFilechat, waitForOffer } from './assetsServer.ts';
 import { answerCall, answerNotice } from './consent.ts';
 import { heldModel } from './heldModel.ts';
 import {
   type HostileRepository,
-  LINKS,
+  lookAround,
   SETTING_NAMES,
+  show,
   startCanary,
   writeHostileRepository,
 } from './hostileRepository.ts';
@@ -47,62 +50,17 @@ function writeRepository({ folder, path }: Workspace): HostileRepository {
   return writeHostileRepository(folder, canary.host);
 }
 
-async function reload({ page, evaluate }: Ui): Promise<void> {
-  await untilNextHost(evaluate, () => page.reload({ waitUntil: 'commit' }));
-  await waitForWorkbench(page);
-}
-
-function preview(page: Page): Locator {
-  return webview(page, 'vscode.markdown-language-features').locator('body');
-}
-
-/** Shows a chat of the repository at the left, the preview being at the right. */
-async function show({ evaluate, workspace }: Ui, name: string): Promise<void> {
-  await evaluate(async (vscode, path) => {
-    await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.One });
-  }, workspace.path(name));
-}
-
-/** How much of itself the workbench brings back differs. What is missing is opened again. */
-async function lookAgain(session: Ui): Promise<void> {
-  const { page, evaluate } = session;
-  await evaluate(async (vscode) => {
-    const previews = vscode.window.tabGroups.all.filter(({ viewColumn }) => viewColumn > 1);
-    await vscode.window.tabGroups.close(previews);
-  });
-  await show(session, 'welcome.chat.md');
-  await evaluate((vscode) => vscode.commands.executeCommand('markdown.showPreviewToSide'));
-  await preview(page).getByText('Welcome to this project').waitFor();
-  await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
-}
-
-/** All that a curious person does who runs nothing. */
-async function lookAround(session: Ui): Promise<void> {
-  const { page, evaluate } = session;
-  await show(session, 'welcome.chat.md');
-  await runCommand(page, 'Markdown: Open Preview to the Side');
-  await preview(page).getByText('Welcome to this project').waitFor();
-  await preview(page).getByText('Start here').click();
-  await preview(page).getByText('then read this').click();
-  await evaluate(async (vscode, address) => {
-    // As a click on the link in the text does. What cannot be read says so in its editor, or rejects.
-    const place = { viewColumn: vscode.ViewColumn.One };
-    await vscode.commands
-      .executeCommand('vscode.open', vscode.Uri.parse(address), place)
-      .then(undefined, () => {});
-  }, LINKS.resource);
-  for (const chat of ['interrupted.chat.md', 'writing.chat.md', 'question.chat.md', 'welcome.chat.md']) {
-    await show(session, chat);
-  }
-  await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
-}
-
 /** Nothing has been run, and nobody has been asked anything or been sent anything. */
 async function assertNothingHappened({ page, evaluate }: Ui): Promise<void> {
   assert.deepEqual(repository.started(), []);
   assert.deepEqual(canary.heard, []);
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
   assert.equal(await evaluate((vscode) => vscode.window.terminals.length), 0);
+}
+
+async function clearToasts({ page, evaluate }: Ui): Promise<void> {
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  await toast(page, REFUSED).waitFor({ state: 'detached' });
 }
 
 function execute(evaluate: Evaluate, command: string, argument: object): Promise<Outcome | null> {
@@ -119,8 +77,9 @@ void test('the hostile repository sets every setting', () => {
 
 const model = heldModel();
 let repository: HostileRepository;
-/** One window: the user trusts the workspace after the tests of one that is not trusted. */
+/** One window, which starts with a chat in front. The user trusts the workspace after the tests without trust. */
 const ui = uiSession({
+  file: 'welcome.chat.md',
   trust: 'restricted',
   settings: {
     'filechat.mcpServers': {
@@ -135,20 +94,14 @@ const ui = uiSession({
 });
 
 describe('a hostile repository that is not trusted', () => {
-  ui.test('can be read and previewed, and nothing happens', async (session) => {
+  ui.test('can be opened, read and previewed, and nothing happens', async (session) => {
     const { page } = session;
+    await assertNothingHappened(session);
     await lookAround(session);
     await page.getByText('No server can start because this workspace is not trusted.').waitFor();
     await takeScreenshot(page, 'hostile-untrusted');
     await assertNothingHappened(session);
-  });
-
-  ui.test('a reload changes nothing', async (session) => {
-    const { page } = session;
-    await reload(session);
-    await lookAgain(session);
-    await page.getByText('No server can start because this workspace is not trusted.').waitFor();
-    await assertNothingHappened(session);
+    await closeEditors(session);
   });
 
   ui.test('no command runs anything', async (session) => {
@@ -185,7 +138,6 @@ describe('a hostile repository that is not trusted', () => {
       vscode.commands.executeCommand<{ ok: boolean }>('filechat.callTool'),
     );
     assert.equal(called.ok, false);
-    await toast(page, REFUSED).first().waitFor();
     const outcome = await evaluate(async (vscode) =>
       vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
     );
@@ -196,49 +148,57 @@ describe('a hostile repository that is not trusted', () => {
     assert.equal(readFileSync(workspace.path('tour.chat.md'), 'utf8'), before);
   });
 
-  ui.test('neither Shift+Enter nor a typed `# %% assistant` runs the chat', async ({ page, evaluate }) => {
-    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  ui.test('neither Shift+Enter nor a typed `# %% assistant` runs the chat', async (session) => {
+    const { page, evaluate } = session;
+    await clearToasts(session);
     await focusEditor(page);
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Shift+Enter');
     await toast(page, REFUSED).waitFor();
-    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-    await toast(page, REFUSED).waitFor({ state: 'detached' });
-    await page.keyboard.type('# %% user\nHello\n\n# %% assistant\n');
+    await clearToasts(session);
+    await evaluate(async (vscode) => {
+      await vscode.commands.executeCommand('type', { text: '# %% user\nHello\n\n' });
+    });
+    await page.keyboard.type('# %% assistant\n');
     await toast(page, REFUSED).waitFor();
     const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
     assert.match(text, /# %% assistant\n$/);
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
   });
 
-  ui.test(
-    'Run in an earlier turn neither asks where to run nor forks',
-    async ({ page, evaluate, workspace }) => {
-      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-      await toast(page, REFUSED).waitFor({ state: 'detached' });
-      await focusEditor(page);
-      await page.keyboard.press('ControlOrMeta+Home');
-      await page.keyboard.type('# %% user\nEarlier\n');
-      await page.keyboard.press('ControlOrMeta+Home');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Shift+Enter');
-      await toast(page, REFUSED).waitFor();
-      assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
-      assert.equal(existsSync(workspace.path('tour-fork.chat.md')), false);
-    },
-  );
+  ui.test('Run in an earlier turn neither asks where to run nor forks', async (session) => {
+    const { page, evaluate, workspace } = session;
+    await clearToasts(session);
+    await evaluate(async (vscode) => {
+      const editor = vscode.window.activeTextEditor;
+      await editor?.edit((edit) => edit.insert(new vscode.Position(0, 0), '# %% user\nEarlier\n'));
+      if (editor) editor.selection = new vscode.Selection(1, 0, 1, 0);
+    });
+    await page.keyboard.press('Shift+Enter');
+    await toast(page, REFUSED).waitFor();
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    assert.equal(existsSync(workspace.path('tour-fork.chat.md')), false);
+  });
 
-  ui.test('assets can be viewed but not deleted', async ({ page, evaluate, workspace }) => {
+  ui.test('assets can be viewed but not deleted', async ({ page, workspace }) => {
     mkdirSync(workspace.path('cmdassets'));
     const asset = workspace.path('cmdassets', 'tool-file-20261116-093012-V1StGXR8a0-1.txt');
     writeFileSync(asset, 'kept');
-    await evaluate((vscode) => vscode.commands.executeCommand('filechat.showAssets'));
+    await page.keyboard.press('Alt+M');
+    await page.keyboard.press('a');
     const gallery = webview(page, 'filechat.filechat');
     await gallery.getByRole('gridcell').click();
     assert.equal(await gallery.getByRole('button', { name: 'Delete' }).isDisabled(), true);
     await gallery.locator('[role=gridcell]:focus').press('Delete');
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
     assert.equal(existsSync(asset), true);
+  });
+
+  ui.test('does not offer its chats to VS Code’s own chat', async (session) => {
+    // The first look makes VS Code ask for servers, so that the second one would show them.
+    await waitForOffer(session, false);
+    await waitForOffer(session, false);
+    await assertNothingHappened(session);
   });
 });
 
@@ -258,13 +218,14 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('a reload changes nothing', async (session) => {
-    const { page } = session;
-    await reload(session);
-    await lookAgain(session);
-    await waitForServers(page);
-    await assertNothingHappened(session);
-  });
+  ui.test(
+    'offers its chats to VS Code’s own chat, which lists the server under Filechat',
+    async (session) => {
+      assert.match(await waitForOffer(session, true), /^Filechat Assets ?Stopped ?Filechat$/);
+      await closeEditors(session);
+      await assertNothingHappened(session);
+    },
+  );
 
   ui.test('a call shows the full program before it starts, and Escape starts nothing', async (session) => {
     const { page, evaluate } = session;
@@ -287,7 +248,8 @@ describe('a hostile repository that is trusted', () => {
     await model.use(evaluate);
     await show(session, 'question.chat.md');
     const ran = execute(evaluate, 'run', {});
-    await closed(page, PROGRAM);
+    // For all that follow until the reload.
+    await button(dialog(page, PROGRAM), 'Don’t Start').click();
     await answerNotice(page, 'A link points outside this workspace.', 'Don’t Send');
     assert.match((await ran)?.error ?? '', /secret\.txt” cannot be sent/);
     assert.equal(model.asked, 0);
@@ -295,10 +257,9 @@ describe('a hostile repository that is trusted', () => {
   });
 
   ui.test('a reply uses the model of the user, without declined servers', async (session) => {
-    const { page, evaluate } = session;
+    const { evaluate } = session;
     await execute(evaluate, 'newChat', { content: '# %% user\nWho are you?\n' });
     const ran = execute(evaluate, 'run', {});
-    await closed(page, PROGRAM);
     const reply = await model.next();
     assert.doesNotMatch(reply.body, /steal|evil|without asking/);
     reply.say('Yours.');
@@ -309,9 +270,7 @@ describe('a hostile repository that is trusted', () => {
 
   ui.test('models of the repository are ignored', async (session) => {
     await show(session, 'interrupted.chat.md');
-    const ran = execute(session.evaluate, 'resume', {});
-    await closed(session.page, PROGRAM);
-    const outcome = await ran;
+    const outcome = await execute(session.evaluate, 'resume', {});
     assert.equal(outcome?.ok, false);
     assert.match(outcome?.error ?? '', /“evil”/);
     await assertNothingHappened(session);
@@ -333,6 +292,22 @@ describe('a hostile repository that is trusted', () => {
     await waitForText(evaluate, '"server":"own","name":"tour"');
     await assertNothingHappened(session);
   });
+
+  ui.test(
+    'a reload after an update changes nothing, except what a copied configuration starts',
+    async (session) => {
+      const { page, evaluate } = session;
+      const launcher = await copyLauncher(session);
+      await closeEditors(session);
+      await show(session, 'welcome.chat.md');
+      const next = await updateFilechat(session);
+      await show(session, 'welcome.chat.md');
+      await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+      await waitForServers(page);
+      await until(() => readFileSync(launcher, 'utf8').includes(`${next}/dist/`));
+      await assertNothingHappened(session);
+    },
+  );
 
   ui.test('a changed server asks again', async (session) => {
     const { page, evaluate } = session;
@@ -356,6 +331,8 @@ describe('a hostile repository that is trusted', () => {
   });
 });
 
+testAssetsServer(ui);
+
 /** Waits until the view shows what the repository brings along. */
 async function waitForServers(page: Page): Promise<void> {
   for (const server of ['program', 'remote']) {
@@ -365,16 +342,8 @@ async function waitForServers(page: Page): Promise<void> {
 
 /** The row of a server in the view. */
 function serverRow(page: Page, server: string): Locator {
-  return page.locator('.pane-body').getByRole('treeitem', { name: new RegExp(`^${server},`) });
+  return viewRow(page, new RegExp(`^${server},`));
 }
 
 /** In the question about this server alone, and in the one about all servers. */
 const PROGRAM = /the MCP server “program”|Start “program”:/;
-
-/** Waits for a dialog and closes it without an answer. */
-async function closed(page: Page, text: string | RegExp): Promise<void> {
-  const box = dialog(page, text);
-  await box.waitFor();
-  await page.keyboard.press('Escape');
-  await box.waitFor({ state: 'detached' });
-}

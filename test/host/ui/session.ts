@@ -48,13 +48,16 @@ export interface Session extends Ui, AsyncDisposable {
   readonly settingsFile: string;
 }
 
+/** Registers tests that share a window. */
+export interface UiTests {
+  test(name: string, body: (ui: Ui) => Promise<void>, timeoutMs?: number): void;
+}
+
 /**
  * Registers UI tests that share a window. Files of one process follow each other in the same window, which is tidied up
  * in between (tidyUp.ts): a new one costs more than most files.
  */
-export function uiSession(options: UiOptions = {}): {
-  test(name: string, body: (ui: Ui) => Promise<void>, timeoutMs?: number): void;
-} {
+export function uiSession(options: UiOptions = {}): UiTests {
   const user = Symbol('A file of tests');
   after(() => leaveWindow(user));
   return {
@@ -107,7 +110,8 @@ function isPlain({ settings: _settings, file: _file, ...special }: UiOptions): b
   return Object.keys(special).length === 0;
 }
 
-async function showFile({ page, evaluate, workspace }: Ui, name: string): Promise<void> {
+/** Shows a file of the workspace, without the list that users choose it from. */
+export async function showFile({ page, evaluate, workspace }: Ui, name: string): Promise<void> {
   await evaluate(async (vscode, path) => {
     await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: false });
   }, workspace.path(name));
@@ -206,18 +210,22 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   if (wantsScreenshots) await saveAtWidths(page, name);
 }
 
-const WIDTHS = [900, 1500];
+export const WIDTHS = [900, 1500];
 
 /** Saves screenshots of a narrow and of a wide window, and leaves the window as it was. */
 export async function saveAtWidths(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
   for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: before?.height ?? 900 });
-    // Painted twice: the second frame has what the first one has moved.
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await resize(page, width);
     await saveScreenshot(page, `${name}-${width}`);
   }
   if (before) await page.setViewportSize(before);
+}
+
+export async function resize(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: page.viewportSize()?.height ?? 900 });
+  // Painted twice: the second frame has what the first one has moved.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }
 
 /** Saves a screenshot in dist/screenshots/. */

@@ -1,5 +1,5 @@
 /** Makes a window that a file of tests has used as good as new, in a tenth of the time that a new one takes. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { until } from '../../kit/until.ts';
 import { button, dialog } from '../workbench/page.ts';
 import type { Settings } from '../workbench/server.ts';
@@ -32,8 +32,10 @@ export async function tidyUp(session: Session, settings: Settings): Promise<void
 export async function closeEditors({ page, evaluate }: Pick<Session, 'page' | 'evaluate'>): Promise<void> {
   let isDone = false;
   const closing = evaluate(async (vscode) => {
-    const isOpen = () => vscode.window.tabGroups.all.some(({ tabs }) => tabs.length > 0);
-    for (let tabs = 0; isOpen(); tabs += 1) {
+    const openTabs = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);
+    // At once: closed one by one, each would show the next one first.
+    await vscode.window.tabGroups.close(openTabs().filter(({ isDirty }) => !isDirty));
+    for (let tabs = 0; openTabs().length > 0; tabs += 1) {
       if (tabs === 100) throw new Error('There are tabs that do not close.');
       await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
     }
@@ -57,7 +59,7 @@ async function deleteFiles({ evaluate, workspace }: Session): Promise<void> {
       for (const path of paths) edit.deleteFile(vscode.Uri.file(path), options);
       if (!(await vscode.workspace.applyEdit(edit))) throw new Error('The files were not deleted.');
     },
-    readdirSync(workspace.folder).map((name) => workspace.path(name)),
+    workspace.changedNames().map((name) => workspace.path(name)),
   );
 }
 

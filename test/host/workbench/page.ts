@@ -90,30 +90,15 @@ export async function showCommands(page: Page, title: string): Promise<void> {
   await quickInput(page).locator('.quick-input-box input').fill(`>${title}`);
 }
 
-/** Runs a command by its title in the palette. */
-export async function runCommand(page: Page, title: string): Promise<void> {
-  await clickRow(page, title, () => showCommands(page, title));
-}
-
-/** Opens a file of the workspace by its relative path. */
-export async function openFile(page: Page, path: string): Promise<void> {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  await clickRow(page, name, async () => {
-    await page.keyboard.press('ControlOrMeta+P');
-    await quickInput(page).locator('.quick-input-box input').fill(path);
-  });
-  await activeTab(page, name).waitFor();
-}
-
 /**
- * Opens a list and clicks a row of it. An editor that takes the focus while it opens closes the list, and a search for
- * files may not know of a new one yet; a person would open the list again.
+ * Runs a command by its title in the palette. An editor that takes the focus while it opens closes the palette; a person
+ * would open it again.
  */
-async function clickRow(page: Page, label: string, open: () => Promise<void>): Promise<void> {
+export async function runCommand(page: Page, title: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    await open();
+    await showCommands(page, title);
     try {
-      return await quickPickRow(page, label).click({ timeout: paletteTimeoutMs });
+      return await quickPickRow(page, title).click({ timeout: paletteTimeoutMs });
     } catch (error) {
       if (tries === 3) throw error;
       await page.keyboard.press('Escape');

@@ -70,6 +70,8 @@ export function writeSettings(userDataFolder: string, settings: Settings): void 
 export const quietSettings: Settings = {
   'security.workspace.trust.enabled': false,
   'workbench.startupEditor': 'none',
+  // Named, because VS Code keeps the theme of the last file of tests when the setting is only removed.
+  'workbench.colorTheme': 'Default Dark Modern',
   'workbench.tips.enabled': false,
   'workbench.enableExperiments': false,
   'workbench.editor.enablePreview': false,

@@ -1,4 +1,4 @@
-/** Links of the user on their way to a model, through the built command line. */
+/** Links of the user on their way to a model, through the command line. */
 import assert from 'node:assert/strict';
 import type { lookup as systemLookup } from 'node:dns';
 import { existsSync } from 'node:fs';
@@ -19,14 +19,14 @@ async function send(t: TestContext, links: string, files: Readonly<Record<string
     beginStream(connection);
     connection.response.end(speak('anthropic', ['Done.']).join(''));
   });
-  const cli = await createCliFolder(t);
+  const cli = await createCliFolder(t, { FILECHAT_KEY_M: 'key' });
   for (const folder of ['src/node_modules/x', 'cmdassets'])
     await mkdir(join(cli.path, folder), { recursive: true });
   await cli.write('models.json', JSON.stringify({ models: { m: configFor('anthropic', url) } }));
   await cli.write('a.chat.md', `# %% user\n${links}\n`);
   for (const [name, content] of Object.entries(files)) await cli.write(name, content);
   const args = ['run', 'a.chat.md', '--model', 'm', '--models', 'models.json'];
-  const { stderr } = checkEnd(await cli.start(args, { env: { FILECHAT_KEY_M: 'key' } }).ended, { code: 0 });
+  const { stderr } = checkEnd(await cli.run(...args), { code: 0 });
   return { text: textsOf(bodies[0]).join('\n'), stderr, cli };
 }
 
@@ -110,10 +110,10 @@ describe('filechat attach', () => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', chatOf(`${site.url}/page.txt`));
     for (const more of [[], ['--allow-host', 'example.test']]) {
-      const end = await cli.start(['attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', ...more]).ended;
+      const end = await cli.run('attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', ...more);
       checkEnd(end, {
         code: 1,
-        stderr: `Filechat cannot ask whether to fetch ${site.url}/page.txt, because there is no terminal. To allow it, add --allow-host ${site.host}.\n`,
+        stderr: `Fetching ${site.url}/page.txt needs your permission, but there is no terminal to ask in. To allow it, add --allow-host ${site.host}.\n`,
       });
     }
     assert.deepEqual(site.requests, []);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import type { LLMock } from '@copilotkit/aimock';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
@@ -24,8 +24,12 @@ import {
 } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
-const RUN = `run a.chat.md --models models.json --servers ${MCP_JSON} --approve auto`.split(' ');
-process.env['FILECHAT_KEY_IT'] = KEY;
+/** Without servers, which only cost their start where no tool is called. */
+const TALK = ['run', 'a.chat.md', '--models', 'models.json'];
+const RUN = [...TALK, '--servers', MCP_JSON, '--approve', 'auto'];
+before(() => {
+  process.env['FILECHAT_KEY_IT'] = KEY;
+});
 
 async function createChatFolder(
   t: TestContext,
@@ -91,8 +95,8 @@ describe('filechat run with a model', () => {
   it('a second run of an answered chat sends no request', async (t) => {
     const mock = await startSaying(t, 'Hello.');
     const cli = await createChatFolder(t, 'anthropic', mock.url);
-    await cli.run(...RUN);
-    const { stderr } = checkEnd(await cli.run(...RUN), { code: 1 });
+    await cli.run(...TALK);
+    const { stderr } = checkEnd(await cli.run(...TALK), { code: 1 });
     assert.match(stderr, /your turn/);
     assert.equal(mock.getRequests().length, 1);
   });
@@ -109,7 +113,7 @@ describe('filechat run with a model', () => {
         void connection.closed.then(closed.resolve);
       });
       const cli = await createChatFolder(t, 'anthropic', url);
-      const running = cli.start(RUN);
+      const running = cli.start(TALK);
       await written.promise;
       await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
       running.process.kill('SIGINT');
@@ -130,7 +134,7 @@ describe('filechat run with a model', () => {
     const chat =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
     const cli = await createChatFolder(t, 'openai-chat', mock.url, chat);
-    checkEnd(await cli.run(...RUN), { code: 0 });
+    checkEnd(await cli.run(...TALK), { code: 0 });
     assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
@@ -140,7 +144,7 @@ describe('filechat run with a model', () => {
     const cut =
       '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
     const cli = await createChatFolder(t, 'openai-chat', mock.url, cut);
-    checkEnd(await cli.run(...RUN), { code: 0 });
+    checkEnd(await cli.run(...TALK), { code: 0 });
     assert.equal(
       await cli.read('a.chat.md'),
       '# %% user\nGreet!\n\n# %% assistant\nHello world.\n\n# %% user\n',
@@ -158,7 +162,7 @@ describe('filechat run with a model', () => {
       else connection.response.end(speak('openai-chat', ['Hi ', 'there.']).join(''));
     });
     const cli = await createChatFolder(t, 'openai-chat', url);
-    checkEnd(await cli.run(...RUN), { code: 0 });
+    checkEnd(await cli.run(...TALK), { code: 0 });
     assert.equal(asked, 2);
     assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
   });
@@ -176,7 +180,7 @@ describe('filechat run with a model', () => {
   });
 
   it('the usual key goes to the usual address only, and the model’s own key anywhere', async (t) => {
-    const cli = await createCliFolder(t);
+    const cli = await createCliFolder(t, { ANTHROPIC_API_KEY: 'sk-usual' });
     const keys: unknown[] = [];
     const baseUrl = await serveHttp(t, ({ headers }, response) => {
       keys.push(headers['x-api-key']);
@@ -186,20 +190,20 @@ describe('filechat run with a model', () => {
     await cli.write('models.json', JSON.stringify(models));
     await cli.write('a.chat.md', '# %% user\nHi\n');
     const args = ['run', 'a.chat.md', '--models', 'models.json', '--model', 'lure'];
-    const env = { ANTHROPIC_API_KEY: 'sk-usual' };
+    assert.equal((await cli.run(...args)).code, 1);
+    const env = { FILECHAT_KEY_LURE: 'sk-lure' };
     assert.equal((await cli.start(args, { env }).ended).code, 1);
-    assert.equal((await cli.start(args, { env: { ...env, FILECHAT_KEY_LURE: 'sk-lure' } }).ended).code, 1);
     assert.deepEqual(keys, [undefined, 'sk-lure']);
   });
 
   it('without a key it names the variable to set, and the chat is unchanged', async (t) => {
-    const cli = await createCliFolder(t);
+    const cli = await createCliFolder(t, { ANTHROPIC_API_KEY: '' });
     await cli.write('a.chat.md', '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
-    const { stderr } = checkEnd(
-      await cli.start(['run', 'a.chat.md'], { env: { ANTHROPIC_API_KEY: '' } }).ended,
-      { code: 1 },
+    const { stderr } = checkEnd(await cli.run('run', 'a.chat.md'), { code: 1 });
+    assert.match(
+      stderr,
+      /Set the environment variable ANTHROPIC_API_KEY, or FILECHAT_KEY_ANTHROPIC_CLAUDE_X for/,
     );
-    assert.match(stderr, /FILECHAT_KEY_ANTHROPIC_CLAUDE_X/);
     assert.equal(await cli.read('a.chat.md'), '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
   });
 });

@@ -20,7 +20,7 @@ it('the names of twelve images sort in the order of their blocks, and nine need 
   await cli.write(MCP_JSON, JSON.stringify({ servers: { many: MANY } }));
   const call = async (chat: string, count: number) => {
     const args = ['call', 'many.images', '--args', `{"count":${count}}`, '--chat', chat];
-    checkEnd(await cli.start([...args, '--servers', MCP_JSON]).ended, { code: 0 });
+    checkEnd(await cli.run(...args, '--servers', MCP_JSON), { code: 0 });
     return [...(await cli.read(chat)).matchAll(/\[Tool generated (\w+ \d+)\]\(cmdassets\/([^)]+)\)/g)];
   };
   const links = await call('twelve.chat.md', 12);
@@ -46,7 +46,7 @@ it('the names of twelve images sort in the order of their blocks, and nine need 
   mkdirSync(join(cli.path, 'twice'));
   await cli.write('twice/twice.chat.md', `# %% user\n${pending}\n${pending}`);
   const run = ['run', 'twice/twice.chat.md', '--approve', 'auto', '--servers', MCP_JSON];
-  checkEnd(await cli.start(run).ended, { code: 0 });
+  checkEnd(await cli.run(...run), { code: 0 });
   assert.equal(readdirSync(join(cli.path, 'twice/cmdassets')).length, names.length);
 });
 

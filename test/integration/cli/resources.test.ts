@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { listAssets } from '../helpers/checkBlocks.ts';
 import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/modelServer.ts';
 import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { repositoryPath, sampleServerFile } from '../helpers/sampleServer.ts';
 
-process.env['FILECHAT_KEY_IT'] = KEY;
+before(() => {
+  process.env['FILECHAT_KEY_IT'] = KEY;
+});
 
 const CHAT = 'a.chat.md';
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -161,8 +163,9 @@ describe('a model reads resources', () => {
     const { name: _name, ...model } = configFor('openai-chat', url);
     await cli.write('models.json', JSON.stringify({ models: { it: model } }));
     await cli.write(CHAT, `${front}# %% user\nGo!\n`);
-    const args = ['run', CHAT, '--models', 'models.json', ...SERVERS, '--approve', 'auto'];
-    checkEnd(await cli.start(args).ended, { code: 0 });
+    const options = ['--approve', 'auto', '--audit', 'audit.jsonl'];
+    const args = ['run', CHAT, '--models', 'models.json', ...SERVERS, ...options];
+    checkEnd(await cli.run(...args), { code: 0 });
     const last = JSON.parse(bodies.at(-1) ?? '') as ChatCompletionRequest;
     const results = last.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
     return { cli, bodies, results };
@@ -203,17 +206,39 @@ describe('a model reads resources', () => {
   });
 
   it('only of servers that the chat allows', async (t) => {
-    const { results } = await converse(t, '---\nservers: [docs, filechat]\n---\n', [
+    const { cli, bodies, results } = await converse(t, '---\nservers: [docs]\n---\n', [
       list(),
       list({ server: 'sample' }),
       read('sample://notes/meeting.md', { server: 'sample' }),
+      read('docs://chart?token=secret'),
       read('docs://chart', { server: 'filechat' }),
+      { tool: 'filechat__search_chats', args: { query: 'Go' } },
     ]);
-    const [all, other, refused, itself] = results;
+    const [all, other, refused, , itself, chats] = results;
     assert.match(all ?? '', /^Server docs:\n- The chart of sales/);
     assert.doesNotMatch(all ?? '', /sample/);
     assert.match(other ?? '', /This chat does not allow the server “sample”/);
     assert.match(refused ?? '', /This chat does not allow the server “sample”\. See its front matter/);
-    assert.match(itself ?? '', /There is no server filechat/);
+    assert.match(itself ?? '', /This chat does not allow the server “filechat”/);
+    assert.match(chats ?? '', /This chat does not allow the tool filechat\.search_chats/);
+    const { tools = [] } = JSON.parse(bodies[0] ?? '') as ChatCompletionRequest;
+    assert.deepEqual(
+      tools.map((each) => each.function.name).filter((name) => name.startsWith('filechat')),
+      ['filechat__list_resources', 'filechat__read_resource'],
+    );
+    const audited = (await cli.read('audit.jsonl'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      audited
+        .map(({ name, outcome, resource }) => [name, outcome, resource?.server, resource?.uri])
+        .slice(1, 4),
+      [
+        ['list_resources', 'error', undefined, undefined],
+        ['read_resource', 'denied', 'sample', 'sample://notes/meeting.md'],
+        ['read_resource', 'error', 'docs', 'docs://chart'],
+      ],
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** What the seeds ask of results, through the built command line and a server that returns exactly what a test gives it. */
+/** What the seeds ask of results, through the command line and a server that returns exactly what a test gives it. */
 
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,11 +21,9 @@ async function createGiven(t: TestContext, results: Readonly<Record<string, obje
   }
   const server = { command: process.execPath, args: [fixture('given-server.mjs'), given] };
   await cli.write('mcp.json', JSON.stringify({ servers: { given: server } }));
-  const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state };
-  const start = (...args: string[]) => cli.start(args, { env }).ended;
   const call = (tool: string) =>
-    start('call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json');
-  return { ...cli, start, call, recovered: join(state, 'filechat', 'recovered') };
+    cli.run('call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json');
+  return { ...cli, call, recovered: join(state, 'filechat', 'recovered') };
 }
 
 /** The target of each link to a file of this name, in order. */
@@ -74,7 +72,7 @@ describe('a result that is too long for a chat', () => {
       `# %% user\n\`\`\`tool_call given.flood c9\n{}\n\`\`\`\n\n${older}\n# %% user\nGo on.\n`,
     );
     for (const file of ['a.chat.md', 'b.chat.md']) {
-      checkEnd(await cli.start('run', file, '--model', 'm', '--models', 'models.json'), { code: 0 });
+      checkEnd(await cli.run('run', file, '--model', 'm', '--models', 'models.json'), { code: 0 });
     }
     assert.deepEqual(
       bodies.map((body) => body.length < 230_000),
@@ -123,6 +121,13 @@ describe('every block of a result', () => {
   });
 });
 
+it('a result of which nothing can be used fails, however long it is', async (t) => {
+  const content = Array.from({ length: 6000 }, (_, at) => ({ type: 'image', data: `not base64! ${at}` }));
+  const cli = await createGiven(t, { broken: { content } });
+  const { stderr } = checkEnd(await cli.call('broken'), { code: 1 });
+  assert.equal(stderr, 'The image could not be saved: its data is not base64.\n');
+});
+
 describe('a cmdassets that cannot be written', () => {
   it('costs nothing: a preview stays, copies are kept, and Retry saves them', async (t) => {
     const long = `first line\n${'words of a long text\n'.repeat(1000)}last line`;
@@ -141,10 +146,10 @@ describe('a cmdassets that cannot be written', () => {
     assert.equal(copies.length, 2);
     assert.equal(await readFile(join(cli.recovered, copies[0] ?? ''), 'utf8'), long);
 
-    checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1, stdout: '' });
+    checkEnd(await cli.run('retry', 'a.chat.md'), { code: 1, stdout: '' });
     assert.equal(await cli.read('a.chat.md'), chat);
     await rm(join(cli.path, 'cmdassets'));
-    const { stdout } = checkEnd(await cli.start('retry', 'a.chat.md'), { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.start(['retry', 'a.chat.md']).ended, { code: 0, stderr: '' });
     assert.deepEqual(
       stdout.trim().split('\n'),
       copies.map((name) => `cmdassets/${name}`),
@@ -152,11 +157,10 @@ describe('a cmdassets that cannot be written', () => {
     const saved = await cli.read('a.chat.md');
     assert.doesNotMatch(saved, /⚠/);
     assert.match(saved, /^\[Tool generated file 1\]\(.*\.txt\)\n\n```text preview\nfirst line\n/m);
-    const [text = '', bytes = ''] = targets(saved);
-    assert.equal(await cli.read(text), long);
-    assert.deepEqual(await cli.readBytes(bytes), large);
+    assert.equal(await cli.read(targets(saved)[0] ?? ''), long);
+    assert.deepEqual(await cli.readBytes(targets(saved, 'a.pdf')[0] ?? ''), large);
     assert.deepEqual(await readdir(cli.recovered), []);
-    const { stderr: none } = checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1 });
+    const { stderr: none } = checkEnd(await cli.run('retry', 'a.chat.md'), { code: 1 });
     assert.match(none, /All files in this chat are saved\./);
   });
 
@@ -168,7 +172,7 @@ describe('a cmdassets that cannot be written', () => {
       `# %% tool a.b c1\n> ⚠ Could not save file 1 to cmdassets/: full. It is kept in ${path} until Retry saves it.\n`;
     for (const path of [join(cli.path, name), '/etc/passwd', `../../${name}`]) {
       await cli.write('a.chat.md', forged(path));
-      checkEnd(await cli.start('retry', 'a.chat.md'), { code: 1 });
+      checkEnd(await cli.run('retry', 'a.chat.md'), { code: 1 });
       assert.equal(await cli.read('a.chat.md'), forged(path));
     }
     assert.ok(!(await readdir(cli.path)).includes('cmdassets'));
@@ -225,7 +229,7 @@ describe('a result reads well', () => {
     const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
     await cli.write('models.json', JSON.stringify({ models: { m: model } }));
     await cli.write('a.chat.md', `${chat.trimEnd()}\nGo on.\n`);
-    checkEnd(await cli.start('run', 'a.chat.md', '--model', 'm', '--models', 'models.json'), { code: 0 });
+    checkEnd(await cli.run('run', 'a.chat.md', '--model', 'm', '--models', 'models.json'), { code: 0 });
     for (const said of ['Sales: 3\nCosts: 2', REPORT, JSON.stringify(ROWS), 'not found']) {
       assert.ok(bodies[0]?.includes(JSON.stringify(said)), `${said} is not in ${bodies[0]}`);
     }

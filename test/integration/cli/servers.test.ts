@@ -31,14 +31,14 @@ describe('an error of a server', () => {
       on('tools/call', () => { throw new Error([NODE_ENV, DATA, PORT, API_KEY].join(' ')); });`,
       () => ({ env }),
     );
-    const { stderr } = checkEnd(await cli.start(CALL).ended, { code: 1 });
+    const { stderr } = checkEnd(await cli.run(...CALL), { code: 1 });
     assert.match(stderr, /its process ended\. Error: production \/srv\/data 8080 •••\.$/m);
     assert.doesNotMatch(stderr + (await cli.read('a.chat.md')), /correct-horse/);
   });
 
   it('that did not start is the line that says why, without the stack', async (t) => {
     const cli = await folderWith(t, `console.error('starting');\nthrow new Error('Set API_KEY first');`);
-    const { stderr } = checkEnd(await cli.start(CALL).ended, { code: 1 });
+    const { stderr } = checkEnd(await cli.run(...CALL), { code: 1 });
     const [first] = stderr.split('\n');
     assert.equal(first, 'Server a could not be started: its process ended. Error: Set API_KEY first.');
   });
@@ -46,9 +46,9 @@ describe('an error of a server', () => {
   it('that did not respond names the option that can be raised', async (t) => {
     const cli = await folderWith(t, `on('initialize', () => new Promise(() => {}));`);
     const advice = /there was no response for 1 s\. Raise --timeout SECONDS if it needs more time/;
-    const listed = await cli.start(['tools', '--servers', 'mcp.json', '--timeout', '1']).ended;
+    const listed = await cli.run('tools', '--servers', 'mcp.json', '--timeout', '1');
     assert.match(checkEnd(listed, { code: 1 }).stderr, advice);
-    assert.match(checkEnd(await cli.start([...CALL, '--timeout', '1']).ended, { code: 1 }).stderr, advice);
+    assert.match(checkEnd(await cli.run(...CALL, '--timeout', '1'), { code: 1 }).stderr, advice);
   });
 });
 
@@ -60,7 +60,7 @@ describe('a server', () => {
     const cli = await createCliFolder(t);
     const servers = { old: { url: `http://127.0.0.1:${port}/sse` } };
     await cli.write('mcp.json', JSON.stringify({ servers }));
-    const listed = await cli.start(['tools', '--servers', 'mcp.json']).ended;
+    const listed = await cli.run('tools', '--servers', 'mcp.json');
     assert.match(checkEnd(listed, { code: 0, stderr: '' }).stdout, /^old\.echo /m);
   });
 
@@ -72,7 +72,7 @@ describe('a server', () => {
         { name: 'hidden', inputSchema: { type: 'object' }, _meta: { ui: { visibility: ['app'] } } },
       ] }));`,
     );
-    checkEnd(await cli.start(['tools', '--servers', 'mcp.json']).ended, { code: 0, stdout: 'a.shown\n' });
+    checkEnd(await cli.run('tools', '--servers', 'mcp.json'), { code: 0, stdout: 'a.shown\n' });
   });
 });
 
@@ -88,7 +88,7 @@ describe('a run', () => {
     await cli.write('s.json', JSON.stringify(all));
     await cli.write('a.chat.md', CHAT);
     const run = ['run', 'a.chat.md', '--servers', 'mcp.json', '--settings', 's.json'];
-    return { cli, ended: await cli.start(run).ended };
+    return { cli, ended: await cli.run(...run) };
   }
 
   it('names each call that failed on stderr, and goes on', async (t) => {

@@ -11,7 +11,7 @@ import { writeReport } from '../../../samples/server/report.ts';
 import { playArpeggio } from '../../../samples/server/tools/audio.ts';
 import * as content from '../../../src/content/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
-import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
+import { linkFilechat, linkPackages, typeCheck } from '../helpers/packedFilechat.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
 
 const page = await readFile(repositoryPath('docs/content.md'), 'utf8');
@@ -50,8 +50,7 @@ const project = join(folder, 'project');
 
 before(async () => {
   await mkdir(join(project, 'reports', 'old.pdf'), { recursive: true });
-  const { tarball } = await packFilechat(folder);
-  await installFilechat(project, tarball);
+  await linkFilechat(project);
   await linkPackages(project, ['@modelcontextprotocol/sdk', '@types/node', 'zod']);
   const files = new Map<string, string | Uint8Array>([
     ...pageFiles(),

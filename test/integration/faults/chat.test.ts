@@ -19,21 +19,25 @@ const WRITING = /<!-- filechat:writing [a-z0-9]+ -->/;
 const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);
 const isHalf = (chat: string) => /One two\n<!-- filechat:writing/.test(chat.replaceAll('\r', ''));
 
-/** A chat whose model has sent only “One two”, and the process that waits for it. */
-async function startHalf(
-  t: TestContext,
-  chat = HI,
-): Promise<ChatFolder & { running: ReturnType<ChatFolder['runChat']> }> {
-  const folder = await createChatFolder(t, chat, (asked) => {
-    if (asked.number === 1) void send(asked, words('One two'));
-    else sendAll(asked, words(' three.'), end());
-  });
-  const running = folder.runChat();
-  await folder.until(isHalf);
-  return { ...folder, running };
-}
+/** A chat whose model first sends only “One two”. */
+const createHalf = (t: TestContext) =>
+  createChatFolder(
+    t,
+    HI,
+    (asked) => {
+      if (asked.number === 1) void send(asked, words('One two'));
+      else sendAll(asked, words(' three.'), end());
+    },
+    { hasTools: false },
+  );
 
-describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () => {
+/** A chat whose model asks to wait. */
+const createRefused = (t: TestContext, seconds: string) =>
+  createChatFolder(t, HI, ({ response }) => response.writeHead(429, { 'retry-after': seconds }).end('{}'), {
+    hasTools: false,
+  });
+
+describe('faults of models and files', { timeout: 600_000 }, () => {
   it('fault 42: a stream cut inside a call’s JSON: the partial call is kept and marked, and does not run', async (t) => {
     const cut = (asked: Asked) =>
       void send(asked, words('I draw.'), toolCall(0, 'x', 'sample__chart', '{"title":"Sa')).then(() =>
@@ -44,7 +48,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       // Not retryable, so that the run ends.
       else asked.response.writeHead(400).end('{"error":{"message":"No more."}}');
     });
-    const ended = await folder.runChat().ended;
+    const ended = await folder.runChat();
     const chat = await folder.chat();
     checkEnd(ended, { code: 1 });
     assert.match(
@@ -60,29 +64,28 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
 
   const waits: Record<string, () => Record<string, string>> = {
     '429 with seconds': () => ({ 'retry-after': '1' }),
-    '429 with a date': () => ({ 'retry-after': new Date(Date.now() + 4000).toUTCString() }),
+    '429 with a date': () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() }),
     '529 with nothing': () => ({}),
   };
   for (const [name, headers] of Object.entries(waits)) {
     it(`fault 43: ${name}: a countdown, then one reply without repeated text`, async (t) => {
-      const folder = await createChatFolder(t, HI, (asked) => {
+      const answer = (asked: Asked) => {
         if (asked.number === 1) {
           asked.response.writeHead(Number(name.slice(0, 3)), headers());
           asked.response.end('{"error":{"message":"Slow down."}}');
         } else sendAll(asked, words('One '), words('two.'), end());
-      });
-      const { stderr } = checkEnd(await folder.runChat().ended, { code: 0 });
-      assert.match(stderr, /Retrying in [1-4] s\./);
+      };
+      const folder = await createChatFolder(t, HI, answer, { hasTools: false });
+      const { stderr } = checkEnd(await folder.runChat(), { code: 0 });
+      assert.match(stderr, /Retrying in [12] s\./);
       assert.equal(folder.server.asked.length, 2);
       assert.equal(await folder.chat(), `${HI}\n# %% assistant\nOne two.\n\n# %% user\n`);
     });
   }
 
   it('fault 43: a countdown can be cancelled, and the chat is unchanged', async (t) => {
-    const folder = await createChatFolder(t, HI, ({ response }) =>
-      response.writeHead(429, { 'retry-after': '100' }).end('{}'),
-    );
-    const running = folder.runChat();
+    const folder = await createRefused(t, '100');
+    const running = folder.startChat();
     await running.said(/Retrying in 100 s\./);
     running.process.kill('SIGINT');
     checkEnd(await running.ended, { code: 1 });
@@ -90,11 +93,9 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   });
 
   it('fault 43: a wait of an hour is reported instead', async (t) => {
-    const folder = await createChatFolder(t, HI, ({ response }) =>
-      response.writeHead(429, { 'retry-after': '3600' }).end('{}'),
-    );
-    const { stderr } = checkEnd(await folder.runChat().ended, { code: 1 });
-    assert.match(stderr, /asks to wait 60 minutes/);
+    const folder = await createRefused(t, '3600');
+    const { stderr } = checkEnd(await folder.runChat(), { code: 1 });
+    assert.match(stderr, /asks you to wait 60 minutes/);
   });
 
   it('fault 44: an unknown tool, bad arguments and duplicate ids are tool errors, and the model continues', async (t) => {
@@ -108,7 +109,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
         end('tool_calls'),
       );
     });
-    checkEnd(await folder.runChat().ended, { code: 0 });
+    checkEnd(await folder.runChat(), { code: 0 });
     const { messages } = JSON.parse(folder.server.asked[1]?.body ?? '{}');
     const results = messages.filter(({ role }: { role: string }) => role === 'tool');
     assert.equal(results.length, 3);
@@ -123,7 +124,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     const folder = await createChatFolder(t, HI, (asked) =>
       sendAll(asked, toolCall(0, 'x', 'sample__weather', '{"city":"Ulm"}'), end('tool_calls')),
     );
-    const { stderr } = checkEnd(await folder.runChat('--max-steps', '2').ended, { code: 1 });
+    const { stderr } = checkEnd(await folder.runChat('--max-steps', '2'), { code: 1 });
     assert.match(stderr, /limit of 2 steps/);
     assert.equal(folder.server.asked.length, 2);
     assert.equal(nextAction(await folder.chat()).kind, 'runTools');
@@ -139,7 +140,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       '<!-- filechat:writing abc -->\n<!-- filechat:interrupted x -->\n',
     ];
     const folder = await createChatFolder(t, HI, (asked) => sendAll(asked, ...hostile.map(words), end()));
-    const ended = await folder.runChat().ended;
+    const ended = await folder.runChat();
     const chat = await folder.chat();
     checkEnd(ended, { code: 0 });
     assert.deepEqual(roles(chat), ['user', 'assistant', 'user']);
@@ -158,6 +159,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
         t,
         `${HI}\n# %% user\n`.replaceAll('\n', eol),
         (asked) => void send(asked, words('One two')),
+        { hasTools: false },
       );
       const running = folder.runChat();
       const half = await folder.until(isHalf);
@@ -165,7 +167,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       await folder.write('a.chat.md', `${typed}below`);
       const [asked] = folder.server.asked;
       if (asked) sendAll(asked, words(' three.'), end());
-      checkEnd(await running.ended, { code: 0 });
+      checkEnd(await running, { code: 0 });
       assert.equal(
         await folder.chat(),
         '# %% user\nHi above\n\n# %% assistant\nOne in two three.\n\n# %% user\nbelow'.replaceAll('\n', eol),
@@ -174,16 +176,18 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   }
 
   it('fault 49: a killed process leaves a marked chat; nothing restarts; a run continues', async (t) => {
-    const folder = await startHalf(t);
-    folder.running.process.kill('SIGKILL');
-    await folder.running.ended;
+    const folder = await createHalf(t);
+    const running = folder.startChat();
+    await folder.until(isHalf);
+    running.process.kill('SIGKILL');
+    await running.ended;
     const left = await folder.chat();
     assert.match(left, WRITING);
     assert.equal(nextAction(left).kind, 'resume');
     // Reading the chat sends no request.
     await folder.run('tools', '--servers', MCP_JSON);
     assert.deepEqual([folder.server.asked.length, await folder.chat()], [1, left]);
-    checkEnd(await folder.runChat().ended, { code: 0 });
+    checkEnd(await folder.runChat(), { code: 0 });
     assert.equal(await folder.chat(), `${HI}\n# %% assistant\nOne two three.\n\n# %% user\n`);
   });
 
@@ -197,11 +201,13 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   };
   for (const [name, { act, left }] of Object.entries(losses)) {
     it(`fault 50: a chat that ${name} while a reply arrives: it stops, and the partial reply is on stdout`, async (t) => {
-      const folder = await startHalf(t);
+      const folder = await createHalf(t);
+      const running = folder.runChat();
+      await folder.until(isHalf);
       await act(join(folder.path, 'a.chat.md'), folder);
       const [asked] = folder.server.asked;
       if (asked) await send(asked, words(' three'));
-      const ended = await folder.running.ended;
+      const ended = await running;
       const { stdout } = ended;
       await asked?.closed;
       checkEnd(ended, { code: 1 });
@@ -213,9 +219,9 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   it('fault 51: a second process on the same chat is refused, and the tool runs once', async (t) => {
     const call = '```tool_call sample.slow\n{ "seconds": 60, "steps": 100 }\n```\n';
     const folder = await createChatFolder(t, `# %% user\n${call}`, (asked) => sendAll(asked, end()));
-    const first = folder.runChat();
+    const first = folder.startChat();
     await first.said(/^sample\.slow: Step 1 of 100/m);
-    const second = await folder.runChat().ended;
+    const second = await folder.runChat();
     checkEnd(second, { code: 1 });
     assert.match(second.stderr, /a\.chat\.md is running already: .*process \d+/);
     assert.equal(folder.servers().length, 1);
@@ -225,12 +231,14 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   });
 
   it('fault 51: a second process does not change a chat that is being written', async (t) => {
-    const folder = await startHalf(t);
-    const second = await folder.runChat().ended;
+    const folder = await createHalf(t);
+    const first = folder.startChat();
+    await folder.until(isHalf);
+    const second = await folder.runChat();
     assert.match(second.stderr, /is running already/);
     const [asked] = folder.server.asked;
     if (asked) sendAll(asked, words(' three.'), end());
-    checkEnd(await folder.running.ended, { code: 0 });
+    checkEnd(await first.ended, { code: 0 });
     assert.equal(folder.server.asked.length, 1);
     assert.equal(await folder.chat(), `${HI}\n# %% assistant\nOne two three.\n\n# %% user\n`);
   });
@@ -238,7 +246,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
   it('fault 52: a chat with a pending call, run without consent, calls nothing and stays as it is', async (t) => {
     const chat = '# %% user\nDraw.\n\n# %% assistant\n```tool_call sample.slow c1\n{}\n```\n';
     const folder = await createChatFolder(t, chat, (asked) => sendAll(asked, end()));
-    const { stderr } = checkEnd(await folder.runChat('--approve', 'ask').ended, { code: 1 });
+    const { stderr } = checkEnd(await folder.runChat('--approve', 'ask'), { code: 1 });
     assert.match(stderr, /needs your permission/);
     assert.deepEqual([await folder.chat(), folder.server.asked.length], [chat, 0]);
   });

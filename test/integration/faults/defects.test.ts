@@ -86,12 +86,11 @@ describe('the defects of chat.md', { timeout: 600_000 }, () => {
   });
 
   it('chat.md defect 4: a server does not get the environment, and so no key', async (t) => {
-    const cli = await createCliFolder(t);
+    const cli = await createCliFolder(t, { FILECHAT_KEY_IT: KEY });
     const script = 'console.error("It has " + process.env.FILECHAT_KEY_IT + "."); process.exit(3)';
     const servers = { spy: { command: process.execPath, args: ['-e', script] } };
     await cli.write(MCP_JSON, JSON.stringify({ servers }));
-    const { stderr } = await cli.start(['tools', '--servers', MCP_JSON], { env: { FILECHAT_KEY_IT: KEY } })
-      .ended;
+    const { stderr } = await cli.run('tools', '--servers', MCP_JSON);
     assert.match(stderr, /It has undefined\./);
   });
 

@@ -27,18 +27,30 @@ interface Packed {
 
 /** Makes the folder a project that has installed the tarball, as its author would, but without a network. */
 export async function installFilechat(folder: string, tarball: string): Promise<void> {
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await writeManifest(folder);
   const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
   await run('npm', ['install', ...options, tarball], { cwd: folder, ...SHELL });
 }
 
+/** Makes the folder a project that uses this repository in place of the package. */
+export async function linkFilechat(folder: string): Promise<void> {
+  await writeManifest(folder);
+  await link(folder, 'filechat', repositoryPath('.'));
+}
+
 /** Links packages of this repository into the project. */
 export async function linkPackages(folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const link = join(folder, 'node_modules', name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(repositoryPath(join('node_modules', name)), link, 'junction');
-  }
+  for (const name of names) await link(folder, name, repositoryPath(join('node_modules', name)));
+}
+
+async function writeManifest(folder: string): Promise<void> {
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+}
+
+async function link(folder: string, name: string, target: string): Promise<void> {
+  const path = join(folder, 'node_modules', name);
+  await mkdir(dirname(path), { recursive: true });
+  await symlink(target, path, 'junction');
 }
 
 /** The compiler errors in these files; empty without errors. */

@@ -31,7 +31,7 @@ export interface RunningCli {
 /** A folder in which the command line works: an `mcp.json` with the sample server, and chats. */
 export interface CliFolder {
   readonly path: string;
-  /** In this process, with this folder as the current one: a test runs one command at a time. */
+  /** In this process, with this folder as the current one and its environment: a test runs one command at a time. */
   run(...args: string[]): Promise<CliEnd>;
   start(args: readonly string[], options?: StartOptions): RunningCli;
   /** Writes a chat with exactly this text or these bytes. */
@@ -44,7 +44,7 @@ export interface CliFolder {
 
 export interface StartOptions {
   readonly detached?: boolean;
-  /** On top of this process's own. */
+  /** On top of this process's own and the folder's. */
   readonly env?: Readonly<Record<string, string>>;
   /** Another program than this process's own, and its flags. */
   readonly node?: readonly [program: string, ...flags: string[]];
@@ -54,18 +54,22 @@ export interface StartOptions {
 
 export const MCP_JSON = 'mcp.json';
 
-export async function createCliFolder(t: TestContext): Promise<CliFolder> {
+/** Each run gets the given environment on top of this process's own. */
+export async function createCliFolder(
+  t: TestContext,
+  given: Readonly<Record<string, string>> = {},
+): Promise<CliFolder> {
   const folder = temporaryFolder(t);
   const path = join(folder, 'work');
   const record = join(folder, 'record');
   const at = (name: string) => join(path, name);
   await mkdir(path);
   await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));
+  // What is remembered between runs stays in the folder of the test.
+  const state = join(folder, 'state');
+  const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state, ...given };
   const start: CliFolder['start'] = (args, options = {}) => {
-    // What is remembered between runs stays in the folder of the test.
-    const state = join(folder, 'state');
-    const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state, ...options.env };
-    const running = startCli(args, path, { ...options, env });
+    const running = startCli(args, path, { ...options, env: { ...env, ...options.env } });
     // Only where a test has failed is there anything left to kill.
     t.after(() => running.process.kill('SIGKILL'));
     return running;
@@ -73,7 +77,7 @@ export async function createCliFolder(t: TestContext): Promise<CliFolder> {
   return {
     path,
     start,
-    run: (...args) => runMain(args, path),
+    run: (...args) => runMain(args, path, env),
     write: (name, content) => writeFile(at(name), content),
     read: (name) => readFile(at(name), 'utf8'),
     readBytes: (name) => readFile(at(name)),
@@ -91,13 +95,19 @@ function configureServers(record: string) {
 }
 
 /** Without a terminal, as in a script. */
-async function runMain(args: readonly string[], folder: string): Promise<CliEnd> {
+async function runMain(
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<CliEnd> {
   const written = { stdout: '', stderr: '' };
   const writeTo = (stream: keyof typeof written) => (text: string) => {
     written[stream] += `${showInvisible(text.trimEnd())}\n`;
   };
   const before = process.cwd();
+  const environment = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
   process.chdir(folder);
+  Object.assign(process.env, env);
   try {
     const code = await main(args, {
       out: writeTo('stdout'),
@@ -109,6 +119,10 @@ async function runMain(args: readonly string[], folder: string): Promise<CliEnd>
     return { code, ...written };
   } finally {
     process.chdir(before);
+    for (const [name, value] of Object.entries(environment)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
   }
 }
 

@@ -98,13 +98,19 @@ export function scripted(mode = 'plain', env: Readonly<Record<string, string>> =
   return { kind: 'stdio', command: process.execPath, args: [fixture('scripted-server.mjs'), mode], env };
 }
 
+/** What the processes of the test run share to start quickly. A server inherits it only if it is named. */
+export function compileCache(): Readonly<Record<string, string>> {
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+}
+
 /** A server from npm, by its own bin entry. */
 export function fromNpm(name: string, ...args: string[]): StdioServer {
   const require = createRequire(import.meta.url);
   const path = join(process.cwd(), 'node_modules', name, 'package.json');
   const { bin } = require(path) as { bin: Record<string, string> };
   const script = join(dirname(path), Object.values(bin)[0] ?? '');
-  return { kind: 'stdio', command: process.execPath, args: [script, ...args], env: {} };
+  return { kind: 'stdio', command: process.execPath, args: [script, ...args], env: compileCache() };
 }
 
 /** Starts the HTTP fixture; resolves to its address. */

@@ -117,7 +117,7 @@ describe('an address that does not work is explained', () => {
     const { failures } = await client.listTools();
     assert.equal(
       failures[0]?.reason,
-      'Server web could not be reached: the request to http://127.0.0.1:9/mcp failed: bad port.',
+      'Server web could not be reached: requests to the port of http://127.0.0.1:9/mcp are not allowed. Use another port.',
     );
   });
 

@@ -8,7 +8,7 @@ import {
   type WireServer,
   words,
 } from '../../../integration/helpers/wireServer.ts';
-import { holds, openChat } from './workspace.ts';
+import { holds, openChat, setSetting } from './workspace.ts';
 
 export const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });
 export const HI = '# %% user\nHi\n';
@@ -57,11 +57,6 @@ export class LiveModel {
     await holds(document, 'One two');
     return { document, running, asked: this.last };
   }
-}
-
-export async function setSetting(name: string, value: unknown): Promise<void> {
-  const settings = vscode.workspace.getConfiguration('filechat');
-  await settings.update(name, value, vscode.ConfigurationTarget.Global);
 }
 
 /** What is kept of replies and results that their chats did not take, in the order of their names. */

@@ -61,38 +61,35 @@ describe('the line beside a call', () => {
     return `${isWarning ? '! ' : ''}${text}`;
   };
   const cases: readonly [CallQuestion, expected: string][] = [
-    [ask(), 'charts.bar asks for permission'],
-    [ask({ files: [csv] }), 'charts.bar asks for permission · sends data/sales.csv (12.0 KB)'],
+    [ask(), 'asks for permission'],
+    [ask({ files: [csv] }), 'sends data/sales.csv (12.0 KB)'],
     [
       ask({ files: [csv, { ...csv, path: '/home/ada/b.txt', isContent: false }] }),
-      'charts.bar asks for permission · sends data/sales.csv (12.0 KB) · sends the path of b.txt',
+      'sends data/sales.csv (12.0 KB) · sends the path of b.txt',
     ],
     [
       ask({ files: [1, 2, 3, 4, 5].map((n) => ({ ...csv, path: `/home/ada/${n}`, bytes: n })) }),
-      'charts.bar asks for permission · sends 1 (1 bytes), 2 (2 bytes), 3 (3 bytes) and 2 more',
+      'sends 1 (1 bytes), 2 (2 bytes), 3 (3 bytes) and 2 more',
     ],
     [
-      ask({ tool: { ...TOOL, destructive: true } }),
-      '! charts.bar asks for permission · may delete or overwrite data',
+      ask({ files: [csv], tool: { ...TOOL, destructive: true } }),
+      '! sends data/sales.csv (12.0 KB) · may delete or overwrite data',
     ],
     [ask({ before: CHANGED }), '! charts.bar has changed since it was allowed on 2026-05-03'],
     [
       ask({ before: { ...CHANGED, definition: renderDefinition(TOOL) } }),
       '! The server of charts.bar has changed since it was allowed on 2026-05-03',
     ],
-    [
-      ask({ files: [{ ...csv, path: '/home/ada/a\u202eb' }] }),
-      'charts.bar asks for permission · sends a⟦U+202E⟧b (12.0 KB)',
-    ],
+    [ask({ files: [{ ...csv, path: '/home/ada/a\u202eb' }] }), 'sends a⟦U+202E⟧b (12.0 KB)'],
   ];
   for (const [question, expected] of cases) it(expected, () => assert.equal(line(question), expected));
 
   it('says that the arguments were edited, and does not show the files of the old ones', () => {
     const edited = CHAT.replace('1}', '2}');
-    const expected = 'charts.bar asks for permission · arguments edited';
+    const expected = 'arguments edited';
     assert.equal(line(ask({ files: [csv] }), edited), expected);
     const invalid = CHAT.replace('1}', '');
-    assert.equal(line(ask(), invalid), '! charts.bar asks for permission · the arguments are not valid JSON');
+    assert.equal(line(ask(), invalid), '! the arguments are not valid JSON');
   });
 });
 

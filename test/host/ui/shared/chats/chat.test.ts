@@ -64,28 +64,6 @@ ui.test('after a run the cursor is in the next user turn', async ({ page, evalua
   await waitForText(evaluate, 'And tomorrow?\n\n# %% assistant\nRain.\n\n# %% user\n');
 });
 
-ui.test('the model reads the reason for declining a call', async ({ page, evaluate }) => {
-  await openChat({ page, evaluate }, 'Draw a chart.');
-  await page.keyboard.press('Shift+Enter');
-  const first = await model.next();
-  first.call('sample__chart', { title: 'Sales', values: [3, 5, 8] });
-  first.finish('tool_calls');
-  await answerCall(page, 'sample.chart', 'Decline…');
-  await waitForText(evaluate, '> ⚠ The user declined the call.\n\n# %% user\n');
-  await page.waitForFunction(HAS_NOTE, 'Tell the model why, then press Shift\\+Enter');
-  // Written after the cursor was moved.
-  await waitForText(evaluate, 'title: "Draw a chart."');
-  await takeScreenshot(page, 'declined');
-  await page.keyboard.type('Use the figures of 2025.');
-  await waitForText(evaluate, '# %% user\nUse the figures of 2025.');
-  await page.keyboard.press('Shift+Enter');
-  const second = await model.next();
-  assert.match(second.body, /The user declined the call\..*Use the figures of 2025\./);
-  second.say('I will.');
-  second.finish();
-  await waitForText(evaluate, 'I will.\n\n# %% user\n');
-});
-
 ui.test(
   'arguments that are edited while the call waits are those of the call',
   async ({ page, evaluate }) => {

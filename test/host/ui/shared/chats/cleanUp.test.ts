@@ -8,14 +8,13 @@ import {
   button,
   dialog,
   focusEditor,
-  openFile,
   quickInput,
   quickPickRow,
   runCommand,
   toast,
 } from '../../../workbench/page.ts';
 import { answerCall } from '../../consent.ts';
-import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
+import { showFile, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'files.autoSave': 'off' } });
 const asset = (number: number) => `tool-image-20200101-000000-V1StGXR8a0-${number}.png`;
@@ -26,47 +25,45 @@ function files(workspace: Ui['workspace']): string[] {
   return readdirSync(workspace.path('cmdassets')).sort();
 }
 
-ui.test(
-  'unlinked files are offered, and checked ones are deleted after a question',
-  async ({ page, evaluate, workspace }) => {
-    mkdirSync(workspace.path('cmdassets'));
-    for (const name of [LINKED, BUFFERED, GONE, KEPT, OTHERS]) {
-      writeFileSync(workspace.path('cmdassets', name), Buffer.alloc(2048));
-    }
-    writeFileSync(workspace.path('clean.chat.md'), `# %% user\n![x](cmdassets/${LINKED})\n`);
-    await openFile(page, 'clean.chat.md');
-    await waitForText(evaluate, LINKED);
-    await evaluate(async (vscode, name) => {
-      const position = new vscode.Position(1, 0);
-      await vscode.window.activeTextEditor?.edit((edit) =>
-        edit.insert(position, `![not saved](cmdassets/${name})\n`),
-      );
-    }, BUFFERED);
-    await waitForText(evaluate, BUFFERED);
-    await focusEditor(page);
+ui.test('unlinked files are offered, and checked ones are deleted after a question', async (session) => {
+  const { page, evaluate, workspace } = session;
+  mkdirSync(workspace.path('cmdassets'));
+  for (const name of [LINKED, BUFFERED, GONE, KEPT, OTHERS]) {
+    writeFileSync(workspace.path('cmdassets', name), Buffer.alloc(2048));
+  }
+  writeFileSync(workspace.path('clean.chat.md'), `# %% user\n![x](cmdassets/${LINKED})\n`);
+  await showFile(session, 'clean.chat.md');
+  await waitForText(evaluate, LINKED);
+  await evaluate(async (vscode, name) => {
+    const position = new vscode.Position(1, 0);
+    await vscode.window.activeTextEditor?.edit((edit) =>
+      edit.insert(position, `![not saved](cmdassets/${name})\n`),
+    );
+  }, BUFFERED);
+  await waitForText(evaluate, BUFFERED);
+  await focusEditor(page);
 
-    await runCommand(page, 'Filechat: Clean Up Assets');
-    await quickPickRow(page, KEPT).waitFor();
-    assert.equal(await quickInput(page).locator('.monaco-list-row').count(), 2);
-    await quickInput(page).getByText('image, 2.0 KB').first().waitFor();
-    await takeScreenshot(page, 'clean-up-assets');
-    await quickPickRow(page, KEPT).click();
-    await button(quickInput(page), 'OK').click();
+  await runCommand(page, 'Filechat: Clean Up Assets');
+  await quickPickRow(page, KEPT).waitFor();
+  assert.equal(await quickInput(page).locator('.monaco-list-row').count(), 2);
+  await quickInput(page).getByText('image, 2.0 KB').first().waitFor();
+  await takeScreenshot(page, 'clean-up-assets');
+  await quickPickRow(page, KEPT).click();
+  await button(quickInput(page), 'OK').click();
 
-    const question = dialog(page, 'Move 1 file to the trash?');
-    await question.getByText(GONE).waitFor();
-    await takeScreenshot(page, 'clean-up-question');
-    await button(question, 'Move to Trash').click();
-    // This editor's files are on a server, where there is no trash.
-    const again = dialog(page, '1 file could not be moved to the trash. Delete permanently?');
-    await again.waitFor();
-    assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, GONE, KEPT]);
-    await takeScreenshot(page, 'clean-up-without-trash');
-    await button(again, 'Delete Permanently').click();
-    await waitFor('the file to go', 5_000, async () => (files(workspace).includes(GONE) ? undefined : true));
-    assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
-  },
-);
+  const question = dialog(page, 'Move 1 file to the trash?');
+  await question.getByText(GONE).waitFor();
+  await takeScreenshot(page, 'clean-up-question');
+  await button(question, 'Move to Trash').click();
+  // This editor's files are on a server, where there is no trash.
+  const again = dialog(page, '1 file could not be moved to the trash. Delete permanently?');
+  await again.waitFor();
+  assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, GONE, KEPT]);
+  await takeScreenshot(page, 'clean-up-without-trash');
+  await button(again, 'Delete Permanently').click();
+  await waitFor('the file to go', 5_000, async () => (files(workspace).includes(GONE) ? undefined : true));
+  assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
+});
 
 ui.test('declining keeps everything', async ({ page, workspace }) => {
   await runCommand(page, 'Filechat: Clean Up Assets');

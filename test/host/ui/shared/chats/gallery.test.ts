@@ -49,23 +49,24 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 const titleOf = (file: string) => TITLES[file] ?? file;
 
+const chart = (style: 'bars' | 'line') =>
+  encodePng(drawChart({ title: 'Sales by month', values: [3, 8, 5, 9, 12, 7], style }));
+const notes = [440, 494, 523, 587, 659].map((hertz) => ({ hertz, seconds: 2.4 }));
+const FILES: Readonly<Record<string, Uint8Array | string>> = {
+  [CHART]: chart('bars'),
+  [LINE]: chart('line'),
+  [PHOTO]: encodePng(drawChart({ title: 'Photo', values: [1, 2, 3], style: 'line' })),
+  [SPEECH]: encodeWav(renderMelody(notes, 16_000)),
+  [REPORT]: writeReport(),
+  [TABLE]: `month,sales,returns\n${Array.from({ length: 40 }, (_, at) => `2026-${at + 1},${at * 37},${at % 5}`).join('\n')}\n`,
+  [ARCHIVE]: new Uint8Array(5_000),
+  [LEFT_OVER]: '{\n  "nobody": "links to this"\n}\n',
+};
+
 function fill(workspace: Ui['workspace']): void {
   const folder = workspace.path('sales', 'cmdassets');
   mkdirSync(folder, { recursive: true });
-  const chart = (style: 'bars' | 'line') =>
-    encodePng(drawChart({ title: 'Sales by month', values: [3, 8, 5, 9, 12, 7], style }));
-  const notes = [440, 494, 523, 587, 659].map((hertz) => ({ hertz, seconds: 2.4 }));
-  const files: Readonly<Record<string, Uint8Array | string>> = {
-    [CHART]: chart('bars'),
-    [LINE]: chart('line'),
-    [PHOTO]: encodePng(drawChart({ title: 'Photo', values: [1, 2, 3], style: 'line' })),
-    [SPEECH]: encodeWav(renderMelody(notes, 16_000)),
-    [REPORT]: writeReport(),
-    [TABLE]: `month,sales,returns\n${Array.from({ length: 40 }, (_, at) => `2026-${at + 1},${at * 37},${at % 5}`).join('\n')}\n`,
-    [ARCHIVE]: new Uint8Array(5_000),
-    [LEFT_OVER]: '{\n  "nobody": "links to this"\n}\n',
-  };
-  for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, file), bytes);
+  for (const [file, bytes] of Object.entries(FILES)) writeFileSync(join(folder, file), bytes);
   writeFileSync(workspace.path('sales', 'sales.chat.md'), CHAT);
   writeFileSync(workspace.path('sales', 'other.chat.md'), '# %% user\nNothing here.\n');
 }

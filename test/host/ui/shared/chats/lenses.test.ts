@@ -100,17 +100,6 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
   assert.equal(text, `${ALONE}# %% user\nHow many?\n\n# %% assistant\nFive.\n\n# %% user\n`);
 });
 
-ui.test('a reply that cannot be had again stays', async (session) => {
-  const { page, evaluate } = session;
-  const before = await textOf(evaluate);
-  await codeLens(page, 'Regenerate').click();
-  (await model.next()).refuse(400);
-  await toast(page, /400|Too many/).waitFor();
-  await waitForText(evaluate, 'Five.\n\n# %% user\n');
-  assert.equal(await textOf(evaluate), before);
-  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-});
-
 ui.test('what was said below an earlier reply goes only when the user says so', async (session) => {
   const { page, evaluate } = session;
   const chat = `${ALONE}# %% user\nOne?\n\n# %% assistant\nEins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\nThree?\n`;

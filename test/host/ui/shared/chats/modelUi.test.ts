@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { waitForText } from '../../../bridge.ts';
 import {
-  activeTab,
   button,
-  codeLens,
   dialog,
   focusEditor,
   pick,
@@ -78,66 +73,3 @@ ui.test('the status bar shows the model, the run and its cost', async ({ page, e
   await pointAt(page, item, hover.getByText('So far: 1 reply, 1.2k tokens'));
   await takeScreenshot(page, 'what-a-chat-costs');
 });
-
-ui.test(
-  'an unreachable model names its address, and the chat can be run again',
-  async ({ page, evaluate }) => {
-    const address = await closedAddress();
-    await evaluate(async (vscode, baseUrl) => {
-      const models = { away: { provider: 'openai-compatible', model: 'm', baseUrl } };
-      await vscode.workspace.getConfiguration('filechat').update('models', models, true);
-    }, address);
-    await openChat({ page, evaluate }, 'Anybody there?');
-    await page.keyboard.press('Shift+Enter');
-    const told = toast(page, `Could not connect to ${address}: the connection was refused.`);
-    await told.waitFor();
-    await takeScreenshot(page, 'model-out-of-reach');
-    await button(told, 'Try Again').waitFor();
-    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-    await codeLens(page, 'Run').waitFor();
-    const text = await waitForText(evaluate, 'Anybody there?');
-    assert.doesNotMatch(text, /assistant/);
-  },
-);
-
-ui.test(
-  'Run in an earlier turn offers a fork, which leaves the chat unchanged',
-  async ({ page, evaluate, workspace }) => {
-    await model.use(evaluate);
-    const chat =
-      '# %% user\nFirst?\n\n# %% assistant\nYes.\n\n# %% user\nSecond?\n\n# %% assistant\nNo.\n\n# %% user\n';
-    const content = chat.slice('# %% user\n'.length);
-    await evaluate(
-      (vscode, text) => vscode.commands.executeCommand('filechat.newChat', { content: text }),
-      content,
-    );
-    await waitForText(evaluate, 'Second?');
-    const name = await evaluate((vscode) =>
-      vscode.window.activeTextEditor?.document.uri.path.replace(/^.*\/|\.chat\.md$/g, ''),
-    );
-    await focusEditor(page);
-    await page.keyboard.press('ControlOrMeta+Home');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Shift+Enter');
-    await quickPickRow(page, 'Run at the End').waitFor();
-    await takeScreenshot(page, 'run-an-earlier-question');
-    await pick(page, 'The cursor is in an earlier question.', 'Fork to a New Chat');
-    const reply = await model.next();
-    assert.doesNotMatch(reply.body, /Second\?/);
-    reply.say('Perhaps.');
-    reply.finish();
-    await activeTab(page, `${name}-fork.chat.md`).waitFor();
-    await waitForText(evaluate, '# %% user\nFirst?\n\n# %% assistant\nPerhaps.\n\n# %% user\n');
-    assert.equal(readFileSync(workspace.path(`${name}.chat.md`), 'utf8'), chat);
-  },
-);
-
-/** Where nobody listens any more. */
-async function closedAddress(): Promise<string> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  server.close();
-  await once(server, 'close');
-  return `http://${host}/v1`;
-}

@@ -4,15 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
 import { createTemporaryFolder, waitFor } from '../../../process.ts';
-import {
-  activeTab,
-  button,
-  codeLens,
-  dialog,
-  focusEditor,
-  HAS_NOTE,
-  toast,
-} from '../../../workbench/page.ts';
+import { button, codeLens, dialog, focusEditor, HAS_NOTE, toast } from '../../../workbench/page.ts';
 import { answerCall, answerNotice, notice, waitingCall } from '../../consent.ts';
 import { type HeldReply, heldModel } from '../../heldModel.ts';
 import { openChat, takeInBothThemes, takeScreenshot, type Ui, uiSession } from '../../session.ts';
@@ -148,44 +140,6 @@ ui.test('four calls wait together, and each is answered on its own', async (sess
   await page.keyboard.press('Shift+Enter');
   assert.match(await endReply('Right.'), /The user declined the call\..*Rome is too hot\./);
   await waitForText(evaluate, 'Right.\n\n# %% user\n');
-});
-
-ui.test('Stop, Undo and closing the chat run nothing, and Run asks again', async (session) => {
-  const { page, evaluate } = session;
-  await askFor(session, 'Once more.', ['sample__weather', { city: 'Bern' }]);
-  await waitingCall(page, 'sample.weather').waitFor();
-  await page.keyboard.press('Alt+M');
-  await page.keyboard.press('x');
-  await codeLens(page, 'Run 1 Tool Call').waitFor();
-  assert.equal(await codeLens(page, 'Allow Once').count(), 0);
-  await page.keyboard.press('Shift+Enter');
-  await waitingCall(page, 'sample.weather').waitFor();
-  await page.keyboard.press('Alt+M');
-  await page.keyboard.press('Enter');
-  await endReply('Cold.');
-  await waitForText(evaluate, 'Cold.\n\n# %% user\n');
-
-  await askFor(session, 'Undo this.', ['sample__weather', { city: 'Bonn' }]);
-  await waitingCall(page, 'sample.weather').waitFor();
-  await page.keyboard.press('ControlOrMeta+Z');
-  await waitingCall(page, 'sample.weather').waitFor({ state: 'detached' });
-  await codeLens(page, 'Run').waitFor();
-  const undone = await waitForText(evaluate, 'Undo this.');
-  assert.doesNotMatch(undone, /# %% tool/);
-
-  await askFor(session, 'Close this.', ['sample__weather', { city: 'Graz' }]);
-  await waitingCall(page, 'sample.weather').waitFor();
-  const name = await evaluate(
-    (vscode) => vscode.window.activeTextEditor?.document.uri.path.split('/').pop() ?? '',
-  );
-  await activeTab(page, name).and(page.locator(':not(.dirty)')).waitFor();
-  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
-  await page.locator('.badge[aria-label*="waiting for permission"]').waitFor({ state: 'detached' });
-  const outcome = await evaluate((vscode) =>
-    vscode.commands.executeCommand<{ ok: boolean; error?: string }>('filechat.allowCall', {}),
-  );
-  assert.match(outcome.error ?? '', /No pending tool calls in this chat|Open a chat first/);
-  await takeScreenshot(page, 'closed-while-it-waits');
 });
 
 ui.test(

@@ -18,7 +18,7 @@ const THEMES = {
 const PLAIN = '# %% user\n\n[a](cmdassets/a.pdf) [b](b.mp3)\n\n```tool_call a.b c1\n{}\n```\n\n> ⚠ no\n';
 
 const canary = startCanary();
-const ui = uiSession({ settings: { 'workbench.colorTheme': 'Default Dark Modern' } });
+const ui = uiSession();
 
 /** Opens a file of the workspace in the preview alone. */
 async function preview({ page, evaluate, workspace }: Ui, name: string, text: string): Promise<FrameLocator> {
@@ -36,6 +36,9 @@ function shown(page: Page): FrameLocator {
   return webview(page, 'vscode.markdown-language-features');
 }
 
+const COLORS = `['--filechat-accent', '--vscode-filechat-assistant'].map((name) =>
+  getComputedStyle(document.querySelector('.filechat-assistant')).getPropertyValue(name))`;
+
 ui.test('turns are cards with role and time, calls on one line, players and chips', async (session) => {
   const { workspace } = session;
   writeAssets(workspace);
@@ -46,6 +49,9 @@ ui.test('turns are cards with role and time, calls on one line, players and chip
     .evaluateAll((cards) => cards.map((card) => card.ariaLabel));
   assert.deepEqual(names, ['You', 'Assistant', 'Tool: charts.bar', 'Tool: files.read', 'Assistant']);
   assert.equal(await frame.getByText('%%').count(), 0);
+  const colors: unknown = await frame.locator('body').evaluate(COLORS);
+  assert.ok(Array.isArray(colors));
+  assert.equal(colors[0], colors[1], 'turns have the colors of the editor');
   assert.equal(await imageWidth(frame.getByAltText('Image 1', { exact: true })), 640);
   await frame.getByText('Nov 16, 2026').waitFor();
   await frame.getByRole('link', { name: /^quarterly\.pdf [\d.]+ KB$/ }).waitFor();

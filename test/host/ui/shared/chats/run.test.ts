@@ -6,7 +6,6 @@ import {
   dialog,
   focusEditor,
   imageWidth,
-  openFile,
   pick,
   runCommand,
   titleButton,
@@ -14,7 +13,7 @@ import {
   webview,
 } from '../../../workbench/page.ts';
 import { answerCall } from '../../consent.ts';
-import { takeScreenshot, uiSession } from '../../session.ts';
+import { showFile, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md' });
 
@@ -49,8 +48,9 @@ ui.test('what is always allowed does not ask again', async ({ page, evaluate }) 
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
 });
 
-ui.test('progress is shown in the server’s words, and Cancel cancels', async ({ page, evaluate }) => {
-  await openFile(page, 'trouble.chat.md');
+ui.test('progress is shown in the server’s words, and Cancel cancels', async (session) => {
+  const { page, evaluate } = session;
+  await showFile(session, 'trouble.chat.md');
   await waitForText(evaluate, 'Tool calls can fail');
   await evaluate((vscode) => {
     void vscode.commands.executeCommand('filechat.callTool', {
@@ -65,17 +65,6 @@ ui.test('progress is shown in the server’s words, and Cancel cancels', async (
   await takeScreenshot(page, 'progress');
   await button(progress, 'Cancel').click();
   await waitForText(evaluate, 'The call was stopped before its result arrived.');
-});
-
-ui.test('a declined call says so, and is not made', async ({ page, evaluate }) => {
-  await evaluate(async (vscode) => {
-    const content = '```tool_call sample.photo\n```\n';
-    await vscode.commands.executeCommand('filechat.newChat', { content });
-    void vscode.commands.executeCommand('filechat.run');
-  });
-  await answerCall(page, 'sample.photo', 'Decline…');
-  const text = await waitForText(evaluate, '> ⚠ The user declined the call.');
-  assert.equal(text.includes('Tool generated'), false);
 });
 
 ui.test('the error text of a tool is plain text and never a command link', async ({ page, evaluate }) => {
@@ -93,9 +82,10 @@ ui.test('the error text of a tool is plain text and never a command link', async
 
 ui.test(
   'a declined server leaves the chat unchanged, and a closed question is asked again',
-  async ({ page, evaluate }) => {
+  async (session) => {
+    const { page, evaluate } = session;
     await evaluate((vscode) => vscode.commands.executeCommand('filechat.forgetPermissions'));
-    await openFile(page, 'audio.chat.md');
+    await showFile(session, 'audio.chat.md');
     const before = await waitForText(evaluate, 'Two tools return audio');
     for (const answer of ['Cancel', 'Don’t Start']) {
       const ran = evaluate(async (vscode) =>

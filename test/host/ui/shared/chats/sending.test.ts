@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
-import { focusEditor, openFile, pick, pointAt, quickInput, quickPickRow } from '../../../workbench/page.ts';
-import { takeScreenshot, uiSession } from '../../session.ts';
+import { focusEditor, pick, pointAt, quickInput, quickPickRow } from '../../../workbench/page.ts';
+import { showFile, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({
   settings: {
@@ -26,14 +26,15 @@ ${'Last year was the better one. '.repeat(60).trimEnd()}
 Why?
 `;
 
-ui.test('each link shows whether its file is sent', async ({ page, workspace }) => {
+ui.test('each link shows whether its file is sent', async (session) => {
+  const { page, workspace } = session;
   writeFileSync(workspace.path('sales.csv'), 'quarter,value\n1,3\n2,5\n');
   writeFileSync(
     workspace.path('call.wav'),
     Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt '), Buffer.alloc(20)]),
   );
   writeFileSync(workspace.path('asked.chat.md'), CHAT);
-  await openFile(page, 'asked.chat.md');
+  await showFile(session, 'asked.chat.md');
   for (const words of ['✓ 22 bytes', '✗ not sent', '✗ name only', '? asks before sending']) {
     await waitForMark(page, words);
   }
@@ -43,7 +44,22 @@ ui.test('each link shows whether its file is sent', async ({ page, workspace }) 
     page.locator('.monaco-hover', { hasText: 'sonnet does not accept audio/' }),
   );
   await takeScreenshot(page, 'what-is-attached');
+  const size = page.viewportSize() ?? { width: 1400, height: 900 };
+  await page.setViewportSize({ ...size, width: 900 });
+  await page.locator('.view-line', { hasText: /^the.call|to.\[the.call/ }).waitFor();
+  await page.waitForFunction(NOTHING_CUT);
+  await page.setViewportSize(size);
 });
+
+/** In a narrow window the line is wrapped, and all of its text is in the window, whatever is drawn beside it. */
+const NOTHING_CUT = `(() => {
+  const { right } = document.querySelector('.editor-group-container.active .overflow-guard').getBoundingClientRect();
+  return [...document.querySelectorAll('.editor-group-container.active .view-line > span > span')].every((span) => {
+    const range = document.createRange();
+    range.selectNodeContents(span);
+    return range.getBoundingClientRect().right <= right;
+  });
+})()`;
 
 ui.test(
   'the status bar lists the parts of the request, and a part can be excluded',
@@ -69,7 +85,7 @@ ui.test(
     const turns = labels.filter((label) => /Assistant|You/.test(label));
     assert.match(turns[0] ?? '', /Assistant/, 'the largest turn comes first');
     const shares = await quickInput(page).locator('.monaco-list-row .label-description').allTextContents();
-    const percents = shares.map((share) => Number(/(\d+) %/.exec(share)?.[1] ?? 0));
+    const percents = shares.map((share) => Number(/(\d+)%/.exec(share)?.[1] ?? 0));
     assert.deepEqual(
       percents,
       [...percents].sort((a, b) => b - a),

@@ -139,6 +139,14 @@ ui.test('the view groups chats by age and follows the files', async ({ page, eva
 ui.test('a chat is renamed and deleted by key, with a question', async ({ page, workspace }) => {
   await row(page, /^Another plan/).click();
   await page.keyboard.press('F2');
+  for (const [name, problem] of [
+    ['audio', 'A chat named “audio” already exists.'],
+    ['x'.repeat(250), 'This file name is too long.'],
+    ['a/b', 'This is not a valid file name.'],
+  ] as const) {
+    await fillQuickInput(page, 'Rename Chat', name);
+    await quickInput(page).getByText(problem).waitFor();
+  }
   await fillQuickInput(page, 'Rename Chat', 'idea');
   await page.keyboard.press('Enter');
   await activeTab(page, 'idea.chat.md').waitFor();
@@ -196,17 +204,6 @@ ui.test('a new chat begins with what is selected', async ({ page, evaluate, work
     '# %% user\n`code.js`, lines 2–3:\n\n````javascript\nlet fence = "```";\n# %% assistant\n````\n\nWhat is it?',
   );
   await takeInBothThemes({ page, evaluate }, 'start-selection');
-});
-
-ui.test('a new chat about a file links to it', async ({ page, evaluate }) => {
-  await evaluate(async (vscode) => {
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
-    if (!folder) throw new Error('No workspace.');
-    const uri = vscode.Uri.joinPath(folder.uri, 'code.js');
-    await vscode.commands.executeCommand('filechat.newChatAboutFile', uri, [uri]);
-  });
-  await activeTab(page, 'new-2.chat.md').waitFor();
-  assert.equal(await waitForText(evaluate, '\n\n'), '# %% user\n[code.js](code.js)\n\n');
 });
 
 ui.test('where there are no chats, the view says how to begin', async ({ page, evaluate, workspace }) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { longChat } from '../../../../unit/chat/longChat.ts';
-import { type Evaluate, waitForText } from '../../../bridge.ts';
+import type { Evaluate } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import { focusEditor } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
@@ -122,10 +121,13 @@ ui.test('the outline and the breadcrumbs name turns, calls and results', async (
   await crumbs.getByText('What it does not say').waitFor();
 });
 
-ui.test('unfolded turns stay unfolded, and only a new long result is folded', async ({ evaluate }) => {
+ui.test('unfolded turns stay unfolded, and only a new long result is folded', async (window) => {
+  const { evaluate, workspace } = window;
   // So that all of it is in sight.
   await useSetting(evaluate, 'editor.lineHeight', 8);
+  await openText(evaluate, workspace.path('again.chat.md'), CHAT);
   await putCursor(evaluate, 'And next year?');
+  await waitForClosed(evaluate, [REASONING, RESULT]);
   await evaluate(
     (vscode, lines) => vscode.commands.executeCommand('editor.unfold', { selectionLines: lines }),
     [REASONING[0]],
@@ -152,25 +154,6 @@ ui.test('sticky scroll shows the current turn and its call', async ({ page, eval
   const sticky = page.locator('.sticky-widget .sticky-line-content');
   await sticky.filter({ hasText: /tool\sfiles\.read\sc1/ }).waitFor();
   await takeScreenshot(page, 'turns-sticky');
-});
-
-ui.test('a chat of a thousand turns shows them all', async ({ page, evaluate, workspace }) => {
-  await openText(evaluate, workspace.path('long.chat.md'), longChat(1000));
-  await waitForText(evaluate, 'of month 250 ');
-  const [symbols, folds] = await evaluate(async (vscode) => {
-    const uri = vscode.window.activeTextEditor?.document.uri;
-    const count = async (command: string) =>
-      (await vscode.commands.executeCommand<readonly { readonly name?: string }[]>(command, uri)).filter(
-        ({ name }) => !name?.startsWith('#'),
-      ).length;
-    return [
-      await count('vscode.executeDocumentSymbolProvider'),
-      await count('vscode.executeFoldingRangeProvider'),
-    ];
-  });
-  assert.equal(symbols, 1001);
-  assert.ok(folds > 1500, `${folds} folds`);
-  await waitForRole(page, 'assistant', 'rgb(42, 125, 79)');
 });
 
 function lineOf(words: string): number {

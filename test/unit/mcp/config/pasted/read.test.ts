@@ -220,6 +220,7 @@ for (const [kind, cases] of Object.entries(CASES)) {
 describe('invalid JSON and invalid servers are reported with their reason', () => {
   const bad: readonly [string, RegExp][] = [
     ['{"mcpServers": {"a": {"command": "x",, "args": []}}}', /^json Expected double-quoted property name$/],
+    ['{"mcpServers": }', /^json Unexpected token '}'$/],
     ['{"mcpServers": {"a": {"command": "x"}', /^json /],
     ['vscode:mcp/install?%7B%22a', /^json /],
     ['{"mcpServers": {"a": {}}}', /^server .*"a".*neither "command" nor "url"/],
