@@ -94,7 +94,7 @@ function commandRegistrations(
   load: () => Promise<App>,
   chats: vscode.TreeView<ChatNode>,
 ): Registrations {
-  const register = (id: string, handler: (argument: unknown, selected: unknown) => unknown) =>
+  const register = (id: string, handler: (...given: readonly unknown[]) => unknown) =>
     [id, () => vscode.commands.registerCommand(id, handler)] as const;
   const ids = contributedCommands(context).filter((id) => id !== COPY_CONFIGURATION);
   return Object.fromEntries([
@@ -102,12 +102,10 @@ function commandRegistrations(
       (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
     ),
     ...ids.map((id) =>
-      register(id, async (argument, selected) => {
+      register(id, async (...given) => {
         const app = await load();
-        const { COMMANDS } = await import('./vscode/commands.ts');
-        const run = COMMANDS[id.slice(id.indexOf('.') + 1)];
-        if (!run) throw new Error(`There is no command ${id}.`);
-        return run(app, argument, selected, chats.selection);
+        const { runCommand } = await import('./vscode/commands.ts');
+        return runCommand(app, id, given, chats.selection);
       }),
     ),
   ]);

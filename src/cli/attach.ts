@@ -36,7 +36,7 @@ async function mayFetch(
   if (allowHost === url.host) return true;
   if (!ask)
     throw new Error(
-      `Filechat cannot ask whether to fetch ${url.href}, because there is no terminal. To allow it, add --allow-host ${url.host}.`,
+      `Fetching ${url.href} needs your permission, but there is no terminal to ask in. To allow it, add --allow-host ${url.host}.`,
     );
   const answer = await ask(
     `Fetch ${url.href} from ${url.host} and save it beside the chat? [y]es, [n]o: `,

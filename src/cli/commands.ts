@@ -4,12 +4,8 @@ import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.t
 import { acquireLock } from '../assets/chatLock.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
 import { visibleLine } from '../base/lines.ts';
-import {
-  BUILT_IN_SERVER,
-  needsServers,
-  withBuiltInServer,
-  withBuiltInTools,
-} from '../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../base/names.ts';
+import { needsServers, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
 import { renderCallName, renderToolName } from '../chat/format/calls.ts';
 import type { Turn } from '../chat/format/chat.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
@@ -213,6 +209,7 @@ async function createConversation(
     // The tour calls only tools of configured servers.
     servers: async () =>
       model?.provider === 'tour' || !settings.builtInTools ? servers : withBuiltInServer(servers, folder),
+    hasBuiltInTools: () => settings.builtInTools && !servers.includes(BUILT_IN_SERVER),
     maxListMs: maxListMs(settings),
   });
 }

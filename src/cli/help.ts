@@ -15,7 +15,7 @@ export const OPTIONS = {
   chat: { value: 'FILE', about: 'The chat to write to. It is created if it does not exist.' },
   'allow-host': {
     value: 'HOST',
-    about: 'Allow to fetch from this host, such as example.com, without a question on the terminal.',
+    about: 'Allow fetching from this host, such as example.com, without a question on the terminal.',
   },
   args: { value: 'JSON', about: 'The arguments as one JSON object. The default is {}.' },
   model: {

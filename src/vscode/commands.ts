@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import type { App } from './app.ts';
 import type { ChatNode } from './chats/tree.ts';
+import { failed, tell } from './ui/outcomes.ts';
 
 /** Menus pass all selected items as a second argument; `chats` are the selected rows of the view. */
 type Command = (app: App, argument: unknown, selected: unknown, chats: readonly ChatNode[]) => unknown;
 
 /** The commands of package.json, by their names without the prefix. */
-export const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, Command>> = {
   newChat: (app, argument) => app.chats.create(argument),
   newChatWithSelection: (app) => app.chats.createWithSelection(),
   newChatAboutFile: (app, argument, selected) => app.chats.createAbout(argument, selected),
@@ -61,3 +62,25 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   openServerSettings: () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
+
+export function runCommand(
+  app: App,
+  id: string,
+  given: readonly unknown[],
+  chats: readonly ChatNode[],
+): unknown {
+  const run = COMMANDS[id.slice(id.indexOf('.') + 1)];
+  if (!run) throw new Error(`There is no command ${id}.`);
+  if (isRowGone(given))
+    return tell(failed(vscode.l10n.t('The list was changed in the meantime. Nothing was done; try again.')));
+  const [argument, selected] = given;
+  return run(app, argument, selected, chats);
+}
+
+/**
+ * The menu of a row passes the row and the selected ones. While a view is read again, VS Code does not know its rows,
+ * and the command would act on the active chat.
+ */
+function isRowGone(given: readonly unknown[]): boolean {
+  return given.length > 1 && given.every((each) => each === undefined);
+}

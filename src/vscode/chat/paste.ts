@@ -144,7 +144,7 @@ export class FileInserter
         continue;
       }
       try {
-        assets ??= (await this.#storeFor(chat)).beginResult();
+        assets ??= (await this.#storeFor(chat)).beginResult({ keepsCopies: false });
         links.push(await this.#save(each, assets, lastOf));
       } catch (error) {
         const message = vscode.l10n.t('{0} was not attached. {1}', each.name, messageOf(error));

@@ -118,8 +118,12 @@ export class WorkspaceAssets extends NumberedAssets {
       if (hasFileCode(error, 'FileExists')) return false;
       throw error;
     }
-    await this.#remember(name, asset);
+    if (!asset.isPartial) await this.#remember(name, asset);
     return true;
+  }
+
+  protected async remove(name: string): Promise<void> {
+    await vscode.workspace.fs.delete(this.#file(name));
   }
 
   async #remember(name: string, asset: NewAsset): Promise<void> {

@@ -1,7 +1,8 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { chatStem } from '../../chat/outline/title.ts';
-import { activeChat, chatName, closeTabs, createChat } from '../chat/chatFiles.ts';
+import { activeChat, chatName, closeTabs, createChat, exists } from '../chat/chatFiles.ts';
 import { attachFiles, insertAtCaret } from '../chat/commands.ts';
 import type { ChatNaming } from '../chat/naming.ts';
 import type { Runs } from '../run/runs.ts';
@@ -148,16 +149,30 @@ async function renameChat(uri: vscode.Uri): Promise<void> {
     title: vscode.l10n.t('Rename Chat'),
     prompt: vscode.l10n.t('The file name without .chat.md'),
     value: chatName(uri),
-    validateInput: (value) =>
-      /^[^\\/:*?"<>|\p{Cc}]+$/u.test(value.trim()) && !/^\.+$/.test(value.trim())
-        ? undefined
-        : vscode.l10n.t('This is not a valid file name.'),
+    validateInput: (value) => problemOfName(uri, value.trim()),
   });
   const name = chatStem(stem?.trim() ?? '');
   if (!name || name === chatName(uri)) return;
-  const target = vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
   const edit = new vscode.WorkspaceEdit();
-  edit.renameFile(uri, target, { overwrite: false });
+  edit.renameFile(uri, siblingOf(uri, name), { overwrite: false });
   if (await vscode.workspace.applyEdit(edit)) return;
   showProblem(vscode.l10n.t('The chat was not renamed. A chat named “{0}” already exists.', name));
+}
+
+const MAX_NAME_BYTES = 255;
+
+async function problemOfName(uri: vscode.Uri, value: string): Promise<string | undefined> {
+  const { t } = vscode.l10n;
+  if (!/^[^\\/:*?"<>|\p{Cc}]+$/u.test(value) || /^\.+$/.test(value))
+    return t('This is not a valid file name.');
+  const name = chatStem(value);
+  const target = siblingOf(uri, name);
+  if (Buffer.byteLength(basename(target.path)) > MAX_NAME_BYTES) return t('This file name is too long.');
+  // Where case makes no difference, a name that differs only in case exists, too.
+  const isOther = name.toLowerCase() !== chatName(uri).toLowerCase();
+  return isOther && (await exists(target)) ? t('A chat named “{0}” already exists.', name) : undefined;
+}
+
+function siblingOf(uri: vscode.Uri, name: string): vscode.Uri {
+  return vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
 }

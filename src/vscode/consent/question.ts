@@ -1,5 +1,5 @@
 import { describeSize } from '../../base/size.ts';
-import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import { parseArguments, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Chat } from '../../chat/format/chat.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { isSameCall, pendingCalls } from '../../chat/format/nextAction.ts';
@@ -91,22 +91,21 @@ export interface QuestionLine {
   readonly isWarning: boolean;
 }
 
-/** Who asks for what, and what would leave the machine, in one line. */
+/** What would leave the machine, and what is special, behind the name in the line of the call: a long note is cut off. */
 export function describeQuestion(
-  { call, tool, files, before }: CallQuestion,
+  { tool, files, before }: CallQuestion,
   state: Exclude<QuestionState, { readonly kind: 'withdrawn' }>,
   shortPath: (path: string) => string,
 ): QuestionLine {
-  const name = renderToolName(call);
   const isEdited = state.kind === 'edited';
   const problem = isEdited && state.problem !== undefined;
   const parts = [
-    before ? describeChange(tool, before) : t('{0} asks for permission', name),
-    tool.destructive && t('may delete or overwrite data'),
+    before && describeChange(tool, before),
     ...(isEdited ? [] : describeFiles(files, shortPath)),
+    tool.destructive && t('may delete or overwrite data'),
     isEdited && (problem ? t('the arguments are not valid JSON') : t('arguments edited')),
-  ];
-  const text = showInvisible(parts.filter((part) => part).join(' · '));
+  ].filter((part) => part);
+  const text = showInvisible(parts.join(' · ') || t('asks for permission'));
   return { text, isWarning: before !== undefined || tool.destructive === true || problem };
 }
 

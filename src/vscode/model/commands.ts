@@ -68,7 +68,7 @@ export class ModelCommands implements vscode.Disposable {
   async #setDefault(name: string): Promise<void> {
     await writeDefaultModel(name);
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model for chats that do not specify one.', plainMessage(name)),
+      vscode.l10n.t('{0} is now the default model.', plainMessage(name)),
     );
   }
 

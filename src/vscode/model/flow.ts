@@ -198,7 +198,7 @@ export class ModelFlow {
   async #setDefault(choice: ModelChoice): Promise<void> {
     const name = await saveAsDefault(choice, this.#options.configured());
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model for chats that do not specify one.', plainMessage(name)),
+      vscode.l10n.t('{0} is now the default model.', plainMessage(name)),
     );
   }
 

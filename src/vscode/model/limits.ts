@@ -67,7 +67,7 @@ export async function forgetLimits(limits: ModelLimits, argument: unknown): Prom
   await limits.forget(names);
   const shown = plainMessage(names.join(', '));
   void vscode.window.showInformationMessage(
-    vscode.l10n.t('Forgotten. The next request to {0} is sent with everything again.', shown),
+    vscode.l10n.t('The limits of {0} were forgotten. The next request includes everything again.', shown),
   );
 }
 
@@ -87,7 +87,7 @@ async function pickNames(limits: ModelLimits): Promise<readonly string[] | undef
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: vscode.l10n.t('Filechat: Forget Model Limits'),
-    placeHolder: vscode.l10n.t('Which models should be tried again with everything?'),
+    placeHolder: vscode.l10n.t('Which models should get complete requests again?'),
   });
   return picked?.map(({ name }) => name);
 }

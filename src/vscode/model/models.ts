@@ -7,7 +7,7 @@ import type { ModelLimits } from '../../model/config/limits.ts';
 import { fallbackModel, findModel, type ModelConfig, readModels } from '../../model/config/models.ts';
 import { PRESETS, presetEndpoint } from '../../model/config/presets.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
-import { isImage } from '../../model/request/features.ts';
+import { featureOfFile } from '../../model/request/features.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import { editDocument } from '../chat/editorDocument.ts';
@@ -133,15 +133,18 @@ export class EditorModels {
     return typeof found === 'object' ? found : undefined;
   }
 
-  /** Which types of files a model accepts, as far as that is known without requests. */
-  async acceptedBy(name: string | undefined): Promise<(mimeType: string) => boolean> {
+  /** What can be sent to a model, as far as that is known without requests. */
+  async abilitiesOf(name: string | undefined): Promise<Pick<ChatModel, 'accepts' | 'takesTools'>> {
     const config = this.configOf(name);
-    if (!config) return () => true;
+    if (!config) return { accepts: () => true };
     const facts = await factsOf(config);
-    const refusesImages = this.limits.of(config).known().has('images');
+    const refused = this.limits.of(config).known();
     const isSent = (mimeType: string) =>
       !isSdkProvider(config.provider) || (wireOf(config).files.has(mimeType) && !isRefused(mimeType, facts));
-    return (mimeType) => !(refusesImages && isImage({ mimeType })) && isSent(mimeType);
+    return {
+      accepts: (mimeType) => isSent(mimeType) && !refused.has(featureOfFile(mimeType)),
+      takesTools: () => !refused.has('tools'),
+    };
   }
 
   async factsOf(name: string | undefined): Promise<ModelFacts | undefined> {

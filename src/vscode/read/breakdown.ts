@@ -149,11 +149,15 @@ function tokens(count: number): string {
   return vscode.l10n.t('≈{0} tokens', describeCount(Math.round(count)));
 }
 
+function percent(share: number): string {
+  return (share / 100).toLocaleString(vscode.env.language, { style: 'percent' });
+}
+
 function row(text: string, item: BreakdownItem, total: number): BreakdownRow {
   const share = total > 0 ? Math.round((item.tokens / total) * 100) : 0;
   return {
     label: labelOf(text, item),
-    description: share > 0 ? `${tokens(item.tokens)} · ${share} %` : tokens(item.tokens),
+    description: share > 0 ? `${tokens(item.tokens)} · ${percent(share)}` : tokens(item.tokens),
     item,
     buttons: item.leaveOut ? [LEAVE_OUT] : [],
   };

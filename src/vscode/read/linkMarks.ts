@@ -1,5 +1,7 @@
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { OutsideFolders } from '../../assets/confined.ts';
+import { groupBy } from '../../base/collections.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { sinceSummary } from '../../chat/edits/leaveOut.ts';
@@ -27,7 +29,13 @@ interface LinkStatus {
   readonly reason: string;
 }
 
-/** Shows behind each link in user turns whether its file is sent, and if not, why. */
+interface Mark {
+  readonly range: vscode.Range;
+  readonly name: string;
+  readonly status: LinkStatus;
+}
+
+/** Shows for each link in user turns whether its file is sent, and if not, why. */
 export function showLinkMarks(conversations: Conversations, models: EditorModels): vscode.Disposable {
   const sent = createMark('filechat.attached');
   const unsent = createMark('filechat.notAttached');
@@ -39,15 +47,14 @@ export function showLinkMarks(conversations: Conversations, models: EditorModels
     const marks = await Promise.all(
       linksIn(document, visible).map(async (link) => ({
         range: rangeOf(document, link),
+        name: posix.basename(link.local ?? ''),
         status: await statusOf(link, (target) => find(document.uri, target), { models, model }),
       })),
     );
     if (signal.aborted) return;
-    const options = (isSent: boolean) =>
-      marks.filter(({ status }) => status.isSent === isSent).map(decoration);
     for (const editor of editors()) {
-      editor.setDecorations(sent, options(true));
-      editor.setDecorations(unsent, options(false));
+      editor.setDecorations(sent, decorations(document, marks, true));
+      editor.setDecorations(unsent, decorations(document, marks, false));
     }
   });
   const updateAll = () => {
@@ -139,7 +146,7 @@ async function fileStatus(
   const { t } = vscode.l10n;
   const size = describeSize(file.size);
   const name = models.configOf(model)?.name ?? t('the model');
-  const accepts = await models.acceptedBy(model);
+  const { accepts } = await models.abilitiesOf(model);
   const form = sentAs(file, { name, accepts });
   if (form.kind === 'named') {
     const only = t('The model gets only the name of this file: {0}.', form.reason);
@@ -159,21 +166,35 @@ function notSent(reason: string): LinkStatus {
 
 function createMark(color: string): vscode.TextEditorDecorationType {
   return vscode.window.createTextEditorDecorationType({
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    // Text that is typed at the end of the line stays before the note.
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
     after: { color: new vscode.ThemeColor(color), margin: '0 0 0 0.6em', fontStyle: 'italic' },
   });
 }
 
-function decoration({
-  range,
-  status,
-}: {
-  range: vscode.Range;
-  status: LinkStatus;
-}): vscode.DecorationOptions {
-  return {
-    range,
-    hoverMessage: new vscode.MarkdownString().appendText(status.reason),
-    renderOptions: { after: { contentText: status.label } },
-  };
+/**
+ * The reasons are hovers of the links. The notes are at the ends of the lines, because the editor does not count them
+ * when it wraps a line: text behind a note would be outside the window.
+ */
+function decorations(
+  document: vscode.TextDocument,
+  marks: readonly Mark[],
+  isSent: boolean,
+): vscode.DecorationOptions[] {
+  const lines = groupBy(marks, ({ range }) => range.end.line);
+  return [...lines].flatMap(([line, inLine]) => {
+    const mine = inLine.filter(({ status }) => status.isSent === isSent);
+    if (mine.length === 0) return [];
+    const { end } = document.lineAt(line).range;
+    const notes = mine.map(({ name, status }) =>
+      inLine.length === 1 ? status.label : `${name} ${status.label}`,
+    );
+    return [
+      ...mine.map(({ range, status }) => ({
+        range,
+        hoverMessage: new vscode.MarkdownString().appendText(status.reason),
+      })),
+      { range: new vscode.Range(end, end), renderOptions: { after: { contentText: notes.join(', ') } } },
+    ];
+  });
 }

@@ -90,8 +90,14 @@ function registerFolds(shapes: TurnShapes, runs: Runs): vscode.Disposable {
     if (vscode.window.activeTextEditor?.document === document)
       throttle.run(document.uri.toString(), closeLong);
   };
-  const retry = ({ textEditor: { document } }: { readonly textEditor: vscode.TextEditor }) => {
+  const retry = ({ document }: vscode.TextEditor) => {
     if (pending.has(document)) closeSoon(document);
+  };
+  const settle = ({ document, visibleRanges }: vscode.TextEditor) => {
+    // All but the last end at a closed fold.
+    const closed = new Set(visibleRanges.slice(0, -1).map(({ end }) => end.line));
+    if (closed.size > 0)
+      seen.get(document)?.settle(performance.now(), (start) => closed.has(document.positionAt(start).line));
   };
   // VS Code calls this whenever it computes folds; only then can some be closed.
   const provideFoldingRanges = (document: vscode.TextDocument) => {
@@ -101,8 +107,11 @@ function registerFolds(shapes: TurnShapes, runs: Runs): vscode.Disposable {
   return vscode.Disposable.from(
     throttle,
     vscode.window.onDidChangeActiveTextEditor((editor) => editor && closeSoon(editor.document)),
-    vscode.window.onDidChangeTextEditorSelection(retry),
-    vscode.window.onDidChangeTextEditorVisibleRanges(retry),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => retry(textEditor)),
+    vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => {
+      settle(textEditor);
+      retry(textEditor);
+    }),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
       seen.get(document)?.applyChanges(contentChanges),
     ),

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
-import { ASSET_FOLDER } from '../../base/names.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/names.ts';
 import { ChatConversation, type ConversationDeps } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
@@ -51,6 +50,7 @@ export class Conversations {
         },
       },
       servers: () => this.#serversFor(model, chat),
+      hasBuiltInTools: servers.builtIns.isOffered,
     });
   }
 
@@ -72,12 +72,13 @@ export class Conversations {
       findModel: async (name) => ({
         name: name ?? '',
         provider: '',
-        accepts: await models.acceptedBy(name),
+        ...(await models.abilitiesOf(name)),
         stream: never,
         preview: never,
       }),
       tools: { callTool: never, listTools },
       servers: () => builtIns.addTo(withEditorServer(known), chat),
+      hasBuiltInTools: builtIns.isOffered,
     });
   }
 
@@ -92,7 +93,10 @@ export class Conversations {
 
   #create(
     chat: vscode.Uri,
-    deps: Pick<ConversationDeps, 'attachments' | 'findModel' | 'tools' | 'servers' | 'isEstimate'>,
+    deps: Pick<
+      ConversationDeps,
+      'attachments' | 'findModel' | 'tools' | 'servers' | 'hasBuiltInTools' | 'isEstimate'
+    >,
   ): ChatConversation {
     const { folder, roots } = this.#placesOf(chat);
     // An untitled chat links to its assets by absolute paths.

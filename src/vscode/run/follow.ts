@@ -103,10 +103,11 @@ export class EndFollower implements vscode.Disposable {
   #scrolled(editor: vscode.TextEditor): void {
     const state = this.#visible.get(editor);
     if (!state) return;
-    const now = viewOf(editor);
-    if (now.top < state.top) state.isAtEnd = false;
-    else if (now.isAtEnd) state.isAtEnd = true;
-    state.top = now.top;
+    const { top } = viewOf(editor);
+    if (top < state.top) state.isAtEnd = false;
+    // Not because of the caret, which the reply moves along while the user reads above.
+    else if (isEndVisible(editor)) state.isAtEnd = true;
+    state.top = top;
   }
 }
 
@@ -139,10 +140,12 @@ function moveCaret(editor: vscode.TextEditor, before: string): void {
 
 /** At the end: the last line is visible, or the caret is there. */
 function viewOf(editor: vscode.TextEditor): View {
-  const last = editor.document.lineCount - 1;
-  const isSeen = editor.visibleRanges.some(({ end }) => end.line >= last);
-  const isWritten = editor.selection.active.line >= last - 1;
-  return { top: editor.visibleRanges[0]?.start.line ?? 0, isAtEnd: isSeen || isWritten };
+  const isWritten = editor.selection.active.line >= editor.document.lineCount - 2;
+  return { top: editor.visibleRanges[0]?.start.line ?? 0, isAtEnd: isEndVisible(editor) || isWritten };
+}
+
+function isEndVisible({ document, visibleRanges }: vscode.TextEditor): boolean {
+  return visibleRanges.some(({ end }) => end.line >= document.lineCount - 1);
 }
 
 function revealEnd(editor: vscode.TextEditor): void {

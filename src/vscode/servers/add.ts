@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { field, isObject } from '../../base/json.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../base/names.ts';
 import { describeEntry, extractSecrets, readEntry, type ServerEntry } from '../../mcp/config/entries.ts';
 import { freeName, inputsFor, nameServer } from '../../mcp/config/pasted/normalize.ts';
 import { readPasted, readPastedJson } from '../../mcp/config/pasted/read.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../base/names.ts';
 import type { ChatListener } from '../../listener.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { LogLevel } from '../../ports/servers.ts';

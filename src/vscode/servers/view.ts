@@ -52,6 +52,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
   readonly #expanded = new Set<string>();
+  #shown: readonly string[] = [];
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -65,7 +66,8 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
         else throttle.run(`${server}/${what}`, () => this.#refresh(server, what));
       }),
       rows.onDidChange((server) => {
-        this.#changed.fire(server === undefined ? undefined : this.#nodes.get(server));
+        if (server === undefined) void this.#refreshAll();
+        else this.#changed.fire(this.#nodes.get(server));
       }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('filechat.disabledTools')) this.#refreshTools();
@@ -80,7 +82,10 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   }
 
   async getChildren(node?: ServerNode): Promise<ServerNode[]> {
-    if (!node) return (await this.#rows.all()).map(({ server }) => this.#keep({ kind: 'server', server }));
+    if (!node) {
+      this.#shown = (await this.#rows.all()).map(({ server }) => server);
+      return this.#shown.map((server) => this.#keep({ kind: 'server', server }));
+    }
     if (node.kind === 'group') {
       const lists = await this.#load(node, { retries: true }).pending;
       return [...childrenOfGroup(node, lists[node.group] ?? EMPTY)];
@@ -162,6 +167,20 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
       const node = this.#nodes.get(keyOf({ server, group }));
       if (node) this.#changed.fire(node);
     }
+  }
+
+  /**
+   * While the editor reads the whole tree again, an entry of a menu that is open does not know its row. So it does this
+   * only for other servers than before.
+   */
+  async #refreshAll(): Promise<void> {
+    const servers = await this.#rows.all().then(
+      (rows) => rows.map(({ server }) => server),
+      () => [],
+    );
+    const isSame = servers.length > 0 && servers.join('/') === this.#shown.join('/');
+    const changed = isSame ? servers.map((server) => this.#nodes.get(server)) : [undefined];
+    for (const node of changed) this.#changed.fire(node);
   }
 
   #refreshTools(): void {

@@ -1,11 +1,6 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../../base/names.ts';
-import {
-  BUILT_IN_SERVER,
-  type BuiltInOptions,
-  builtInTools,
-  withBuiltInServer,
-} from '../../catalog/tools/builtIn.ts';
+import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/names.ts';
+import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
 import type { BuiltInPlaces } from '../../catalog/tools/files.ts';
 
 import type { ToolInfo } from '../../ports/tools.ts';

@@ -76,7 +76,9 @@ function parseLoosely(text: string): unknown {
 /** With the text around the position, which is hard to count in one line. */
 function jsonProblem(text: string, message: string): PasteProblem {
   const [, reason = message, position] = /^(.*?)(?: in JSON)? at position (\d+)/s.exec(message) ?? [];
-  if (position === undefined) return { kind: 'json', reason };
+  // Some messages quote a part of the text, which the user sees anyway.
+  if (position === undefined)
+    return { kind: 'json', reason: reason.replace(/, [."].* is not valid JSON$/s, '') };
   const near = text.slice(Math.max(0, Number(position) - 15), Number(position) + 15);
   return { kind: 'json', reason, near };
 }
