@@ -1,7 +1,9 @@
 import MarkdownIt from 'markdown-it';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
+import { ReplyEscaper } from '../../../src/chat/reply/escape.ts';
 import { appendToReply, openReply } from '../../../src/chat/reply/place.ts';
+import { InlineReasoning } from '../../../src/chat/reply/reasoning.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { TextEdit } from '../../../src/ports/document.ts';
@@ -14,6 +16,7 @@ const TURNS = [10, 1_000, 10_000];
 const ROUNDS = 7;
 /** Shorter work is repeated until it has taken this long. */
 const MIN_MS = 20;
+const REPLY_CHARS = 400_000;
 const AFTER_EDIT: Target = { kind: 'maxShare', share: 0.05 };
 
 /** Work on the text of a chat, relative to markdown-it, which parses the same text in the same rounds. */
@@ -69,12 +72,15 @@ function readingTasks(text: string, isLargest: boolean): readonly Task[] {
 function heavyTasks(text: string): readonly Task[] {
   const lenses = (reader: ChatReader, edited: string) => planLenses(edited, reader.read(edited), false);
   const middle = text.indexOf('# %% user', text.length / 2) + 20;
+  const oneLine = text.slice(0, REPLY_CHARS).replaceAll('\n', ' ');
   const open = flatten(apply(text, openReply(text, 'bench')));
   return [
     { what: 'one keystroke at the end, with lenses', work: editing(text, text.length, lenses) },
     { what: 'one keystroke in the middle, with lenses', work: editing(text, middle, lenses) },
     { what: 'one keystroke in the first turn, with lenses', work: editing(text, 20, lenses) },
     { what: 'where the next words of a reply go', work: () => appendToReply(open, 'bench', 'word') },
+    { what: 'a reply of 400 KB in tokens', work: () => streamTokens(text.slice(0, REPLY_CHARS)) },
+    { what: 'the same on one line', work: () => streamTokens(oneLine) },
     { what: 'the next request, and its tokens', work: () => estimate(text) },
   ];
 }
@@ -90,6 +96,17 @@ function editing(text: string, at: number, work: (reader: ChatReader, edited: st
     edits += 1;
     return work(reader, edited);
   };
+}
+
+/** A model's text on its way to the file, in pieces of four characters. */
+function streamTokens(text: string): string {
+  const reasoning = new InlineReasoning(true);
+  const escaper = new ReplyEscaper();
+  let written = '';
+  for (let at = 0; at < text.length; at += 4)
+    for (const event of reasoning.read({ kind: 'text', text: text.slice(at, at + 4) }))
+      if (event.kind === 'text') written += escaper.push(event.text);
+  return written + escaper.end();
 }
 
 async function estimate(text: string) {
