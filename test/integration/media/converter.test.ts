@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Converter } from '../../../../src/media/convert/converter.ts';
-import { turnPixels } from '../../../../src/media/convert/image.ts';
-import type { DocumentReader } from '../../../../src/media/convert/job.ts';
-import { runJob } from '../../../../src/media/convert/runJob.ts';
-import { imageLimits } from '../../../../src/media/imageLimits.ts';
-import { imageSize } from '../../../../src/media/measure.ts';
+import { Converter } from '../../../src/media/convert/converter.ts';
+import { turnPixels } from '../../../src/media/convert/image.ts';
+import type { DocumentReader } from '../../../src/media/convert/job.ts';
+import { runJob } from '../../../src/media/convert/runJob.ts';
+import { imageLimits } from '../../../src/media/imageLimits.ts';
+import { imageSize } from '../../../src/media/measure.ts';
 import {
   makeBmp,
   makeDocx,
@@ -21,7 +21,7 @@ import {
   makeZipBomb,
   withOrientation,
   zipTexts,
-} from '../../../kit/documents.ts';
+} from '../../kit/documents.ts';
 
 const converter = new Converter();
 
