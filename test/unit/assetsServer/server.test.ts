@@ -35,19 +35,27 @@ const OPTIONS = {
   log: () => {},
 };
 
-async function connect(t: TestContext, shared: Shared): Promise<Client> {
+/** Call it before creating folders, so that clients end first: Windows does not remove a folder that is watched. */
+function clientsOf(t: TestContext): Client[] {
+  const clients: Client[] = [];
+  t.after(async () => void (await Promise.all(clients.map((client) => client.close()))));
+  return clients;
+}
+
+async function connect(clients: Client[], shared: Shared): Promise<Client> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   await createServer(shared, 'legacy').server.connect(far);
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(near);
-  t.after(() => client.close());
+  clients.push(client);
   return client;
 }
 
 async function serveNotes(t: TestContext, options: Partial<typeof OPTIONS> = {}) {
+  const clients = clientsOf(t);
   const notes = createNotes(t);
   const shared = createShared({ ...OPTIONS, folders: [notes.path], ...options });
-  return { notes, client: await connect(t, shared) };
+  return { notes, client: await connect(clients, shared) };
 }
 
 describe('resources', () => {
@@ -139,11 +147,12 @@ describe('resources', () => {
   });
 
   it('of several folders have labels, and are kept apart', async (t) => {
+    const clients = clientsOf(t);
     const [a, b] = [createNotes(t), createNotes(t)];
     const name = 'tool-file-20261116-093012-onlyInSecond-1.txt';
     b.write(`notes/cmdassets/${name}`, 'second');
     const folders = [a, b].map(({ path }) => join(path, 'notes'));
-    const client = await connect(t, createShared({ ...OPTIONS, folders }));
+    const client = await connect(clients, createShared({ ...OPTIONS, folders }));
     const { resources } = await client.listResources();
     const chats = resources.filter(({ mimeType }) => mimeType === 'text/markdown').map((each) => each.name);
     assert.deepEqual(chats.sort(), ['notes-2/sales.chat.md', 'notes/sales.chat.md']);
@@ -187,8 +196,6 @@ describe('tools', () => {
     const save = () => client.callTool({ name: 'save_asset', arguments: upload });
     const [first, ...others] = await Promise.all(Array.from({ length: 5 }, save));
     for (const other of others) assert.deepEqual(other, first);
-    // Ends its watch on the folder, which Windows would not remove before.
-    await client.close();
   });
 });
 
@@ -198,7 +205,7 @@ it('unexpected errors are logged, and not shown to clients', async (t) => {
   shared.catalog.snapshot = async () => {
     throw Object.assign(new Error(`EIO: i/o error, scandir '${SECRET}'`), { code: 'EIO' });
   };
-  const client = await connect(t, shared);
+  const client = await connect(clientsOf(t), shared);
   logged.length = 0;
   const failure = (asked: Promise<unknown>) =>
     asked.then(
