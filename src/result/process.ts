@@ -187,7 +187,7 @@ async function padNumbers(assets: ResultAssets, results: readonly PreparedResult
   const counter = new AssetCounter();
   for (const result of results) await result.save(counter);
   return {
-    spillFolder: () => assets.spillFolder(),
+    spillFolder: (failure) => assets.spillFolder(failure),
     save: (asset) => assets.save({ ...asset, last: counter.countOf(asset.kind), inBatch: true }),
   };
 }
