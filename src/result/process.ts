@@ -132,6 +132,7 @@ async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): 
   let count = blocks.length + 1;
   for (const block of blocks) {
     if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
+    if (block.kind === 'data') count += (await extract(block.json)).filter(isFound).length;
   }
   return count;
 }
