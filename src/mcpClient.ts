@@ -218,7 +218,10 @@ export class McpClient extends ReadingPool implements ServerHost {
   /** Long strings of the response are decoded to files while it arrives; unused files are removed at the end. */
   async #withSpills<T>(assets: ResultAssets, work: (spills: SpillTable) => Promise<T>): Promise<T> {
     const { maxAssetBytes } = this.#limits();
-    const spills = new SpillTable({ folder: () => assets.spillFolder(), maxBytes: maxAssetBytes });
+    const spills = new SpillTable({
+      folder: (failure) => assets.spillFolder(failure),
+      maxBytes: maxAssetBytes,
+    });
     try {
       return await work(spills);
     } finally {

@@ -105,7 +105,10 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
       }
     };
     // Long strings are not lost either if the folder of the chat cannot be written.
-    const spillFolder = () => this.spillFolder().catch((error) => this.#recoveryFolder(error));
+    const spillFolder = (failure?: unknown) =>
+      failure === undefined
+        ? this.spillFolder().catch((error) => this.#recoveryFolder(error))
+        : this.#recoveryFolder(failure);
     const removePartial = async (path: string) => {
       const name = partial.get(path);
       if (name !== undefined) await this.remove(name);
@@ -139,10 +142,11 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
     }
   }
 
+  /** Rejects with `cause`, which the user can do something about. */
   async #recoveryFolder(cause?: unknown): Promise<string> {
     const { recovery } = this.#options;
     if (recovery === undefined) throw cause ?? new Error('There is no recovery folder.');
-    await mkdir(recovery, { recursive: true, mode: 0o700 });
+    await mkdir(recovery, { recursive: true, mode: 0o700 }).catch((error) => Promise.reject(cause ?? error));
     await sweepLeftovers(recovery).catch(() => undefined);
     return recovery;
   }

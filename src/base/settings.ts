@@ -13,7 +13,7 @@ export const SETTINGS = {
   mcpServers: { type: 'object', default: {} },
   timeoutSeconds: { type: 'number', default: 60, minimum: 1 },
   maxParallelCalls: { type: 'integer', default: 4, minimum: 1 },
-  'results.maxInlineChars': { type: 'integer', default: 10_000, minimum: 600 },
+  'results.maxInlineChars': { type: 'integer', default: 10_000, minimum: 1 },
   'results.maxAssetBytes': { type: 'integer', default: 50 * 1024 * 1024, minimum: 1 },
   'results.allowedMimeTypes': { type: 'array', default: ['*/*'] },
   'results.fields': { type: 'object', default: {} },

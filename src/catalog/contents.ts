@@ -3,6 +3,7 @@ import { describeSize } from '../base/size.ts';
 import { sharedConverter } from '../media/convert/converter.ts';
 import type { ConvertedImage } from '../media/convert/job.ts';
 import { isSendableImage, MAX_IMAGE_BYTES, MAX_SCALED_BYTES, SENT_TYPES } from '../media/imageLimits.ts';
+import { sniffBytes } from '../media/sniff.ts';
 import { type DocumentWindow, readDocumentWindow } from './documents.ts';
 import { CatalogRefusal, entryTitle, type FoundEntry } from './entry.ts';
 import type { ReadAs } from './specs.ts';
@@ -50,10 +51,12 @@ export async function readContents(
   if (document) return document;
   if (as !== 'auto' && as !== 'image' && as !== 'audio') return readWindow(found, { ...request, as });
   const file = await refusing(found.entry, () => inspectFile(found.path));
-  const media = as === 'auto' ? shownAs(file.mimeType) : as;
+  const isReal = file.size > 0 && (await isRealMedia(file));
+  const media = as !== 'auto' ? as : isReal ? shownAs(file.mimeType) : undefined;
   if (media === undefined || (as === 'auto' && !asksForAll(request, file.size, limits)))
     return readWindow(found, { ...request, as: 'auto' });
   checkMedia(found, file.mimeType, media);
+  if (!isReal) throw new CatalogRefusal(notReal(found, media));
   const isWindow = as === 'auto' && request.start !== undefined && file.size > limits.maxMediaBytes;
   const whole = isWindow ? undefined : await readMedia(found, { ...file, media, as }, limits, signal);
   if (whole) return whole;
@@ -68,6 +71,11 @@ export async function readContents(
 export function shownAs(mimeType: string): MediaKind | undefined {
   if (isSendableImage(mimeType)) return 'image';
   return mimeType.startsWith('audio/') ? 'audio' : undefined;
+}
+
+/** A host that passes on an image of which only the name says that it is one would fail, also with all later requests. */
+async function isRealMedia({ head, mimeType }: InspectedFile): Promise<boolean> {
+  return !mimeType.startsWith('image/') || (await sniffBytes(head)) !== undefined;
 }
 
 /** Models often pass the default values explicitly. */
@@ -110,6 +118,10 @@ export function checkMedia({ entry }: FoundEntry, mimeType: string, media: Media
   if (mimeType.startsWith(`${media}/`)) return;
   const reason = `${entryTitle(entry)} is ${mimeType}, not ${WORDS[media]}. Read it with as: "auto".`;
   throw new CatalogRefusal(reason);
+}
+
+function notReal({ entry }: FoundEntry, media: MediaKind): string {
+  return `${entryTitle(entry)} is not ${WORDS[media]}: its bytes have no such format. Read it with as: "bytes".`;
 }
 
 function tooLarge(

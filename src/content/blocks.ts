@@ -180,9 +180,10 @@ const NO_INPUT =
 /** The properties of a hint take precedence over the options of the call. */
 function withHint(
   options: ContentOptions,
-  hint: Pick<ContentOptions, 'mimeType' | 'name' | 'uri'>,
+  hint: Pick<ContentOptions, 'mimeType' | 'name' | 'uri'> & { filename?: string | undefined },
 ): ContentOptions {
-  const { mimeType = options.mimeType, name = options.name, uri = options.uri } = hint;
+  const { filename, mimeType = options.mimeType, uri = options.uri } = hint;
+  const { name = filename ?? options.name } = hint;
   return { ...options, mimeType, name, uri };
 }
 

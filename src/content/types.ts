@@ -15,6 +15,8 @@ export type BinaryHint = {
   data: DataInput;
   mimeType?: string | undefined;
   name?: string | undefined;
+  /** The same as `name`. */
+  filename?: string | undefined;
   uri?: string | undefined;
 };
 export type FileHint = {
@@ -23,6 +25,8 @@ export type FileHint = {
   path: string;
   mimeType?: string | undefined;
   name?: string | undefined;
+  /** The same as `name`. */
+  filename?: string | undefined;
   uri?: string | undefined;
 };
 export type ContentHint = ImageHint | AudioHint | BinaryHint | FileHint;

@@ -35,7 +35,7 @@ export class MadeFiles {
 
   #saverOf(save: ResultAssets['save']): MadeFileSaver {
     const { limits = () => DEFAULT_LIMITS } = this.#deps;
-    return new MadeFileSaver({ spillFolder: () => this.#own().spillFolder(), save }, limits());
+    return new MadeFileSaver({ spillFolder: (failure) => this.#own().spillFolder(failure), save }, limits());
   }
 
   get paths(): readonly string[] {

@@ -53,8 +53,8 @@ export function isSendableImage(mimeType: string): boolean {
   return SENT_TYPES.has(mimeType) || CONVERTED_TYPES.has(mimeType);
 }
 
-/** A larger file is not read to be scaled. */
-export const MAX_SCALED_BYTES = 20_000_000;
+/** A larger file is not read to be scaled. As large as results may be by default. */
+export const MAX_SCALED_BYTES = 52_428_800;
 /** 200 MB as pixels in memory. A tiny file can claim any size. */
 const MAX_PIXELS = 50_000_000;
 /** What models see: providers scale larger sides down to about this. */

@@ -26,13 +26,14 @@ function bitmapSize(head: Uint8Array): ImageSize | undefined {
 }
 
 /**
- * Whether a PNG is truncated. With the tail of a long file, searches it for the end marker; without, follows the chunks,
- * so that trailing data is ignored.
+ * Whether a PNG is truncated. Follows the chunks, so that trailing data is ignored; then searches the tail of a long file
+ * for the end marker.
  */
 export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
   const view = viewOf(head);
   if (!isPng(view)) return false;
-  return tail ? Buffer.from(tail).indexOf('IEND') < 0 : !reachesEnd(view);
+  if (reachesEnd(view)) return false;
+  return !tail || Buffer.from(tail).indexOf('IEND') < 0;
 }
 
 const PNG_SIGNATURE = '\x89PNG\r\n\x1a\n';

@@ -98,8 +98,11 @@ export interface RecoverableAssets {
 }
 
 export interface ResultAssets {
-  /** A folder on the same disk for long strings that are decoded while they arrive. Created on first use. */
-  spillFolder(): Promise<string>;
+  /**
+   * A folder on the same disk for long strings that are decoded while they arrive. Created on first use. After the
+   * failure to write to it, the recovery folder; rejects with the failure if there is none.
+   */
+  spillFolder(failure?: unknown): Promise<string>;
   /** Resolves when the file is safe on disk, except in a batch. Rejects with a message for the chat. */
   save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }>;
   /** Resolves when the files of a batch are safe on disk; links to them follow. Stores without batches have none. */

@@ -31,7 +31,7 @@ export function readBlocks(result: unknown): RawResult {
     ? content.flatMap((block, at) => readBlock(block, at + 1).map(markAudience(block)))
     : content === undefined
       ? []
-      : [problem('The content of the result is not a list of blocks.')];
+      : unusable('The content of the result is not a list of blocks.', content);
   return { isError: isError === true, blocks, ...defined({ structured: structuredContent }) };
 }
 
@@ -45,7 +45,7 @@ const MAX_SHOWN_CHARS = 60;
 const MAX_FIELD_CHARS = 2000;
 
 function readBlock(block: unknown, position: number): readonly Block[] {
-  if (!isObject(block)) return [problem(`Block ${position} of the result is not an object.`)];
+  if (!isObject(block)) return unusable(`Block ${position} of the result is not an object.`, block);
   switch (block['type']) {
     case 'text':
       return [readText(block, position)];
@@ -65,13 +65,24 @@ const BYTES_KEYS = ['data', 'blob'];
 const TYPE_KEYS = ['mimeType', 'mime_type', 'mediaType', 'media_type', 'contentType', 'content_type'];
 const NAME_KEYS = ['filename', 'fileName', 'name'];
 
+/** Whether all fields of a block are known. Those of other blocks are shown as JSON. */
+export function isKnownBlock(block: unknown): boolean {
+  const type = field(block, 'type');
+  return ['text', 'image', 'audio', 'resource', 'resource_link'].some((each) => each === type);
+}
+
+/** The fields of an unknown block that are read as text. */
+export const READ_FIELDS: ReadonlySet<string> = new Set(['type', ...TYPE_KEYS, ...NAME_KEYS]);
+
 /** The bytes of a block that declares their type, and its other fields as JSON. */
 function readUnknown(block: Fields, position: number): readonly Block[] {
   const { type } = block;
   const key = BYTES_KEYS.find((each) => typeof block[each] === 'string');
   const declared = TYPE_KEYS.map((each) => shortText(block[each])).find((each) => each !== undefined);
   if (key === undefined || declared === undefined) {
-    return [problem(`Block ${position} of the result has an unknown type: ${shown(type)}.`)];
+    const message = `Block ${position} of the result has an unknown type: ${shown(type)}.`;
+    const { type: _, ...rest } = block;
+    return unusable(message, Object.keys(rest).length > 0 ? block : undefined);
   }
   const { [key]: data, ...others } = block;
   const bytes: Block = {
@@ -81,19 +92,18 @@ function readUnknown(block: Fields, position: number): readonly Block[] {
     declared,
     ...defined({ name: nameBeside(block) }),
   };
-  const isSaid = (each: string) => [...TYPE_KEYS, ...NAME_KEYS, 'type'].includes(each);
-  if (type === 'binary' && Object.keys(others).every(isSaid)) return [bytes];
-  return [
-    bytes,
-    {
-      kind: 'data',
-      json: JSON.stringify(
-        mapStrings(others, (text) => text),
-        null,
-        2,
-      ),
-    },
-  ];
+  if (type === 'binary' && Object.keys(others).every((each) => READ_FIELDS.has(each))) return [bytes];
+  return [bytes, asJson(others)];
+}
+
+/** What is wrong with a value, and the value itself, in which bytes are found as in all JSON. */
+function unusable(message: string, value: unknown): readonly Block[] {
+  return value === undefined || value === null ? [problem(message)] : [problem(message), asJson(value)];
+}
+
+function asJson(value: unknown): DataPart {
+  const copy = mapStrings(value, (text) => text);
+  return { kind: 'data', json: JSON.stringify(copy, null, 2) };
 }
 
 function readText(block: Fields, position: number): Block {

@@ -5,7 +5,7 @@ import { sniffBytes } from '../media/sniff.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { nameBeside } from './blocks.ts';
+import { isKnownBlock, nameBeside, READ_FIELDS } from './blocks.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 import { isAssetName, SUMMARY_NAME } from './modelView.ts';
 
@@ -202,7 +202,13 @@ async function restore(spill: Spill): Promise<string> {
 }
 
 function mapOtherStrings(block: unknown, replace: (text: string) => string): unknown {
-  if (!isObject(block)) return mapStrings(block, replace);
+  // It is shown as JSON, in which all bytes are found.
+  if (!isObject(block)) return block;
+  if (!isKnownBlock(block)) {
+    const read = (key: string, value: unknown) =>
+      READ_FIELDS.has(key) && typeof value === 'string' ? replace(value) : value;
+    return Object.fromEntries(Object.entries(block).map(([key, value]) => [key, read(key, value)]));
+  }
   const mapped = mapAllBut(['data', 'blob', 'text'], block, replace);
   const { resource } = block;
   return isObject(resource)

@@ -21,7 +21,7 @@ export async function reportingLargeFiles<T>(
   };
   try {
     return await work({
-      spillFolder: () => assets.spillFolder(),
+      spillFolder: (failure) => assets.spillFolder(failure),
       settle: async () => assets.settle?.(),
       save,
     });

@@ -132,6 +132,7 @@ async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): 
   let count = blocks.length + 1;
   for (const block of blocks) {
     if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
+    if (block.kind === 'data') count += (await extract(block.json)).filter(isFound).length;
   }
   return count;
 }
@@ -187,7 +188,7 @@ async function padNumbers(assets: ResultAssets, results: readonly PreparedResult
   const counter = new AssetCounter();
   for (const result of results) await result.save(counter);
   return {
-    spillFolder: () => assets.spillFolder(),
+    spillFolder: (failure) => assets.spillFolder(failure),
     save: (asset) => assets.save({ ...asset, last: counter.countOf(asset.kind), inBatch: true }),
   };
 }

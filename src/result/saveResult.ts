@@ -57,6 +57,8 @@ export async function findLong(
       const pieces = await context.extract(block.text);
       const founds = isPage(block.text, pieces) ? [] : pieces.filter(isFound);
       files.push(...founds.map((found) => (pieces.length === 1 ? { found, block } : { found })));
+    } else if (block.kind === 'data') {
+      files.push(...(await context.extract(block.json)).filter(isFound).map((found) => ({ found })));
     }
   }
   const own = [...(await extractFromValue(structured, context)).values()].flat();

@@ -1,6 +1,9 @@
 import { defined } from '../base/json.ts';
+import { eachLine } from '../base/lines.ts';
 import { readAssetName } from '../base/names.ts';
 import { renderAssetLink } from '../chat/format/assetLink.ts';
+import { readMarker } from '../chat/format/chat.ts';
+import { FenceReader } from '../chat/format/fence.ts';
 import type { TextEdit } from '../ports/document.ts';
 import type { AssetKind } from '../ports/results.ts';
 import { unescapeProse } from './markdown.ts';
@@ -24,8 +27,9 @@ export function unsavedTitle({ kind, number, label }: Omit<UnsavedAsset, 'name' 
 
 /** The message of the problem in place of the file. `copy` is the path of the copy, if there is one. */
 export function describeUnsaved(what: string, reason: string, copy: string | undefined): string {
-  const kept = copy === undefined ? '' : ` It is kept in ${copy} until Retry saves it.`;
-  return `Could not save ${what} to cmdassets/: ${reason}${kept}`;
+  const start = `Could not save ${what} to cmdassets/:`;
+  if (copy === undefined) return `${start} ${reason}`;
+  return `${start} ${reason.replace(/ and call the tool again(?=\.$)/, '')} It is kept in ${copy} until Retry saves it.`;
 }
 
 const UNSAVED =
@@ -33,13 +37,23 @@ const UNSAVED =
 
 /** Reads only the name of the copy: a path in a chat from elsewhere could lead to any file. */
 export function findUnsaved(text: string): readonly UnsavedAsset[] {
-  return [...text.matchAll(UNSAVED)].flatMap(
-    ({ 1: kind, 2: number, 3: title, 4: name = '', index: start }) => {
-      if (!readAssetName(name)) return [];
-      const label = title === undefined ? undefined : unescapeProse(title).replace(/[\][]/g, '');
-      return [{ kind: kind as AssetKind, number: Number(number), name, start, ...defined({ label }) }];
-    },
-  );
+  return matchesOutsideCode(text).flatMap(({ 1: kind, 2: number, 3: title, 4: name = '', index: start }) => {
+    if (!readAssetName(name)) return [];
+    const label = title === undefined ? undefined : unescapeProse(title).replace(/[\][]/g, '');
+    return [{ kind: kind as AssetKind, number: Number(number), name, start, ...defined({ label }) }];
+  });
+}
+
+/** A preview, or the text of a tool, may have such a line too. */
+function matchesOutsideCode(text: string): readonly RegExpExecArray[] {
+  const matches = new Map([...text.matchAll(UNSAVED)].map((match) => [match.index, match]));
+  if (matches.size === 0) return [];
+  const fences = new FenceReader();
+  return [...eachLine(text)].flatMap(({ text: line, start }) => {
+    if (readMarker(line) && !fences.hidesMarkers) fences.reset();
+    const match = fences.step(line) === 'outside' ? matches.get(start) : undefined;
+    return match ? [match] : [];
+  });
 }
 
 /** Puts the link in place of the problem. The preview below it then belongs to the link. */

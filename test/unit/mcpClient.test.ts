@@ -54,7 +54,7 @@ describe('blocks become parts, one for one', () => {
     ],
     'a block that is not an object affects only itself': [
       [null, 7, text('a')],
-      '> ⚠ Block 1 of the result is not an object.\n\n> ⚠ Block 2 of the result is not an object.\n\n```\na\n```',
+      '> ⚠ Block 1 of the result is not an object.\n\n> ⚠ Block 2 of the result is not an object.\n\n```json\n7\n```\n\n```\na\n```',
     ],
     'a resource with text and bytes keeps both': [
       [{ type: 'resource', resource: { uri: 'x://a.txt', text: 'hi', blob: PDF } }],
@@ -89,7 +89,7 @@ describe('blocks become parts, one for one', () => {
     'a result without content says so': [[], '> The tool returned nothing.'],
     'content that is not a list is a problem': [
       'hello',
-      '> ⚠ The content of the result is not a list of blocks.',
+      '> ⚠ The content of the result is not a list of blocks.\n\n```json\n"hello"\n```',
     ],
     'structured content that repeats the text is left out': [
       [text('{"a": [1]}')],

@@ -32,16 +32,23 @@ async function runnerOf(path: string): Promise<RunTransform> {
 export function fieldProblems(fields: unknown): readonly string[] {
   if (!isObject(fields)) return [];
   return Object.entries(fields).flatMap(([tool, rules]) => {
-    const isList = Array.isArray(rules) && rules.every(isRule);
-    return isList
-      ? []
-      : [
-          `The setting “results.fields” of ${tool} must be a list such as [{ "path": "pages[].image", "type": "png" }].`,
-        ];
+    if (!TOOL.test(tool))
+      return [`The entry “${tool}” of “results.fields” must be named SERVER.TOOL, as tools are in a chat.`];
+    if (!Array.isArray(rules) || !rules.every(isRule))
+      return [
+        `The setting “results.fields” of ${tool} must be a list such as [{ "path": "pages[].image", "type": "png" }].`,
+      ];
+    const unknown = new Set(rules.flatMap(Object.keys).filter((key) => !RULE_KEYS.includes(key)));
+    return [...unknown].map(
+      (key) => `Unknown key “${key}” in “results.fields” of ${tool}. The keys are ${RULE_KEYS.join(', ')}.`,
+    );
   });
 }
 
-function isRule(rule: unknown): boolean {
+const TOOL = /^[^.]+\../;
+const RULE_KEYS: readonly string[] = ['path', 'type', 'summary'] satisfies (keyof FieldRule)[];
+
+function isRule(rule: unknown): rule is FieldRule {
   if (!isObject(rule) || typeof rule['path'] !== 'string') return false;
   return ['type', 'summary'].every((key) => ['string', 'undefined'].includes(typeof rule[key]));
 }

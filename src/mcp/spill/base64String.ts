@@ -72,7 +72,8 @@ export class StringSpill {
   }
 
   fail(error: unknown): Promise<void> {
-    return this.#giveUp({ kind: 'failed', reason: writeFailure(error) ?? messageOf(error) });
+    const reason = writeFailure(error) ?? messageOf(error).replace(/\.$/, '');
+    return this.#giveUp({ kind: 'failed', reason });
   }
 
   discard(): Promise<void> {

@@ -26,7 +26,7 @@ export async function* readSpilled(path: string, size: number): AsyncGenerator<B
 
 /** A temporary file. It is created when the bytes no longer fit into one batch, or at the end. */
 export class SpillFile {
-  readonly #folder: () => Promise<string>;
+  readonly #folder: SpillTableOptions['folder'];
   #batch: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
   #spare: Buffer | undefined;
   #used = 0;
@@ -42,8 +42,9 @@ export class SpillFile {
   #syncing: Promise<void> | undefined;
   #unsynced = 0;
   #discarded = false;
+  #hasMoved = false;
 
-  constructor(folder: () => Promise<string>) {
+  constructor(folder: SpillTableOptions['folder']) {
     this.#folder = folder;
   }
 
@@ -108,14 +109,41 @@ export class SpillFile {
 
   async #write(bytes: Buffer, position: number): Promise<void> {
     try {
-      this.#handle ??= await this.#create();
-      for (let at = 0; at < bytes.length; ) {
-        at += (await this.#handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
-      }
+      await this.#writeAt(bytes, position).catch(async (error: unknown) => {
+        await this.#move(error, position);
+        await this.#writeAt(bytes, position);
+      });
       this.#unsynced += bytes.length;
-      if (this.#unsynced >= SYNC_BYTES && !this.#syncing) this.#syncing = this.#sync(this.#handle);
+      if (this.#unsynced >= SYNC_BYTES && !this.#syncing && this.#handle)
+        this.#syncing = this.#sync(this.#handle);
     } catch (error) {
       this.#error = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  async #writeAt(bytes: Buffer, position: number): Promise<void> {
+    this.#handle ??= await this.#create();
+    await writeAll(this.#handle, bytes, position);
+  }
+
+  /** Continues in another folder, for example when the disk is full. Rejects with `failure` if there is none. */
+  async #move(failure: unknown, written: number): Promise<void> {
+    if (this.#hasMoved || this.#discarded) throw failure;
+    this.#hasMoved = true;
+    const [from, fromPath] = [this.#handle, this.#path];
+    const to = await this.#create(failure).catch(() => Promise.reject(failure));
+    this.#handle = to;
+    if (from === undefined || fromPath === undefined) return;
+    try {
+      let at = 0;
+      for await (const piece of readPieces(from, written)) {
+        await writeAll(to, piece, at);
+        at += piece.length;
+      }
+    } finally {
+      await this.#syncing;
+      await from.close().catch(() => undefined);
+      await rm(fromPath, { force: true });
     }
   }
 
@@ -126,13 +154,19 @@ export class SpillFile {
     this.#syncing = undefined;
   }
 
-  async #create(): Promise<FileHandle> {
+  async #create(failure?: unknown): Promise<FileHandle> {
     // assets/leftovers.ts recognizes files left by a crash by this name and pid.
     const name = `.filechat-spill-${process.pid}-${randomBytes(12).toString('hex')}.tmp`;
-    const path = join(await this.#folder(), name);
+    const path = join(await this.#folder(failure), name);
     const handle = await open(path, 'wx+', 0o600);
     this.#path = path;
     return handle;
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
   }
 }
 
@@ -148,8 +182,8 @@ async function* readPieces(handle: FileHandle, size: number): AsyncGenerator<Buf
 }
 
 export interface SpillTableOptions {
-  /** Called when the first file is created. */
-  readonly folder: () => Promise<string>;
+  /** Called when a file is created, and again with the failure if its folder cannot be written. */
+  readonly folder: (failure?: unknown) => Promise<string>;
   /** The limit for one decoded string. */
   readonly maxBytes: number;
   /** The limit for all of them. */

@@ -44,6 +44,11 @@ describe('filechat --settings', () => {
       JSON.stringify({ results: { fields } }),
       /results\.fields” of a\.b must be/,
     ],
+    'a field of no tool, and an unknown key of a rule': [
+      JSON.stringify({ 'results.fields': { b: [{ path: 'x' }], 'a.b': [{ path: 'x', typ: 'pdf' }] } }),
+      /The entry “b” of “results\.fields” must be named SERVER\.TOOL/,
+      /Unknown key “typ” in “results\.fields” of a\.b\. The keys are path, type, summary\./,
+    ],
     'a server that is not valid': ['{ "mcpServers": { "x": {} } }', /"x".*"command" nor "url"/],
     'a model that is not valid': [
       '{ "models": { "x": { "provider": "y" } } }',

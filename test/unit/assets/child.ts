@@ -1,12 +1,16 @@
 /** A separate process that saves assets: `node child.ts TASK FOLDER [ID]`. It prints the outcome as JSON. */
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderAssets } from '../../../src/assets/store.ts';
+import { SpillTable } from '../../../src/mcp/spill/files.ts';
 import type { AssetBytes } from '../../../src/ports/results.ts';
 
 const [task = '', folder = '', own = ''] = process.argv.slice(2);
 const SAVES = 100;
+/** A multiple of three, so that each piece is complete base64. */
+const PIECE_BYTES = 48_000;
 
 const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
   /** All writers begin with the same id at the same time of day; a taken name gives each its own. */
@@ -48,10 +52,29 @@ const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
     const left = readdirSync(join(folder, 'cmdassets'));
     return { inMemory, spilled, left, next: await saveFile(new TextEncoder().encode('small'), store) };
   },
+
+  /** A long string arrives on a disk that has room for its beginning. */
+  async spill() {
+    const bytes = randomBytes(1_200_000);
+    const assets = new FolderAssets({ folder, recovery: own }).beginResult();
+    const spills = new SpillTable({ folder: (failure) => assets.spillFolder(failure), maxBytes: 1e9 });
+    const file = spills.begin();
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      await file.reserve(PIECE_BYTES);
+      file.addBase64(bytes.subarray(at, at + PIECE_BYTES).toString('base64'));
+    }
+    const spilled = await file.finish();
+    const message = await saveFile(spilled, { beginResult: () => assets });
+    const copies = readdirSync(own).map((name) => readFileSync(join(own, name)).equals(bytes));
+    return { message, copies, left: readdirSync(join(folder, 'cmdassets')) };
+  },
 };
 
 /** The link, or why there is none. */
-async function saveFile(bytes: AssetBytes, store = new FolderAssets({ folder })): Promise<string> {
+async function saveFile(
+  bytes: AssetBytes,
+  store: Pick<FolderAssets, 'beginResult'> = new FolderAssets({ folder }),
+): Promise<string> {
   try {
     return (await store.beginResult().save({ kind: 'file', extension: 'txt', bytes })).path;
   } catch (error) {

@@ -74,19 +74,33 @@ describe('28: a folder that may not be written to', { skip: whyNoPermissions() }
 
 describe('29: a disk that fills up in the middle of an asset', { skip: whyNoSmallDisk() }, () => {
   it('leaves no temporary file and no dead link, and the next save works', async () => {
-    const disk = join(chat.path, 'disk');
-    mkdirSync(disk);
-    // In a mount namespace of its own, so that the disk is gone when the process is.
-    const script = 'mount -t tmpfs -o size=64k none "$1" && exec "$2" "$3" full "$1" "$4"';
-    const args = ['-rm', 'sh', '-c', script, 'sh', disk, process.execPath, program, join(chat.path, 'spill')];
-    const { stdout } = await promisify(execFile)('unshare', args);
-    const { next, ...failed } = JSON.parse(stdout);
+    const { next, ...failed } = await runOnSmallDisk('64k', 'full');
     const message = (number: number) =>
       `Could not save file ${number} to cmdassets/: the disk is full. Free some space and call the tool again.`;
     assert.deepEqual(failed, { inMemory: message(1), spilled: message(1), left: [] });
     assert.match(next, /^cmdassets\/tool-file-/);
   });
+
+  it('keeps all of a long string that arrives', async () => {
+    const { message, ...kept } = await runOnSmallDisk('600k', 'spill');
+    assert.match(
+      message,
+      /^Could not save file 1 to cmdassets\/: the disk is full\. Free some space\. It is kept in /,
+    );
+    assert.deepEqual(kept, { copies: [true], left: [] });
+  });
 });
+
+async function runOnSmallDisk(size: string, task: string) {
+  const disk = join(chat.path, 'disk');
+  mkdirSync(disk);
+  // In a mount namespace of its own, so that the disk is gone when the process is.
+  const script = 'mount -t tmpfs -o "size=$5" none "$1" && exec "$2" "$3" "$6" "$1" "$4"';
+  const spill = join(chat.path, 'spill');
+  const args = ['-rm', 'sh', '-c', script, 'sh', disk, process.execPath, program, spill, size, task];
+  const { stdout } = await promisify(execFile)('unshare', args);
+  return JSON.parse(stdout);
+}
 
 function whyNoPermissions(): string | false {
   if (needsModes.skip || process.getuid?.() !== 0) return needsModes.skip;

@@ -31,7 +31,7 @@ describe('the settings', () => {
     ['maxSteps', '7', 25],
     ['timeoutSeconds', 1.5, 1.5],
     ['timeoutSeconds', Number.NaN, 60],
-    ['results.maxInlineChars', 5, 600],
+    ['results.maxInlineChars', 0, 1],
     ['approve', 'auto', 'auto'],
     ['approve', 'always', 'ask'],
     ['apps', 'no', true],

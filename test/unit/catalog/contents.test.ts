@@ -26,8 +26,11 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   large: LARGE_PNG,
   padded: Buffer.concat([PNG, Buffer.alloc(500)]),
   bmp: makeBmp(2, 2),
+  fake: 'only its name says that it is a PNG',
+  empty: '',
 };
-const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', large: 'png', padded: 'png', cut: 'pdf' };
+const PNG_NAMES = { large: 'png', padded: 'png', fake: 'png', empty: 'png' };
+const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', cut: 'pdf', ...PNG_NAMES };
 const LIMITS = { defaultBytes: 100, maxMediaBytes: 300 };
 
 async function read(file: string, request: Partial<ContentsRequest>) {
@@ -65,6 +68,8 @@ const RETURNED: readonly [file: string, request: Partial<ContentsRequest>, expec
   ['padded', { as: 'image' }, 'image 570'],
   ['padded', { start: 0 }, 'bytes 100'],
   ['bmp', {}, 'image 70'],
+  ['fake', {}, 'bytes 35'],
+  ['empty', {}, 'bytes 0'],
   ['txt', {}, 'text 5'],
   ['txt', { as: 'text', start: 1 }, 'text 4'],
   ['txt', { as: 'resource' }, 'text 5'],
@@ -78,6 +83,8 @@ const REFUSED: readonly [file: string, request: Partial<ContentsRequest>, words:
   ['pdf', { as: 'image' }, /is application\/pdf, not an image\. Read it with as: "auto"/],
   ['png', { as: 'audio' }, /is image\/png, not audio/],
   ['txt', { as: 'image' }, /is text\/plain, not an image/],
+  ['fake', { as: 'image' }, /is not an image: its bytes have no such format\. Read it with as: "bytes"/],
+  ['empty', { as: 'image' }, /is not an image/],
   ['png', { as: 'text' }, /This is image\/png, not UTF-8 text/],
   ['large', { as: 'image' }, /more than the 300 bytes that can be returned as an image.*as: "bytes"/],
   ['cut', {}, /The text of .* cannot be read: it is damaged \(.*\)\. To read its bytes, use as: "bytes"\.$/],

@@ -136,6 +136,15 @@ describe('a hint', () => {
     );
   });
 
+  it('names its file', async () => {
+    const uris = async (hint: object) =>
+      (await blocks({ type: 'binary', data: 'AQID', ...hint })).map(
+        (block) => block.type === 'resource' && block.resource.uri.replace(/^.*\//, ''),
+      );
+    assert.deepEqual(await uris({ name: 'a b.x' }), ['a%20b.x']);
+    assert.deepEqual(await uris({ filename: 'a b.x' }), ['a%20b.x']);
+  });
+
   it('of a file becomes a block of the type of the file', async () => {
     assert.deepEqual(await blocks({ type: 'file', path: 'a.png' }, folder), [PNG]);
     const [block] = await blocks({ type: 'file', path: 'notes.md' }, folder);

@@ -164,6 +164,10 @@ describe('an image that must not be shown is a file', () => {
       { bytes: spilled(whole), tail: whole.subarray(-100) },
       'image png',
     ],
+    'also with trailing data that hides it': [
+      { bytes: spilled(Buffer.concat([sample.png(3, 4), Buffer.alloc(9000)])), tail: Buffer.alloc(100) },
+      'image png',
+    ],
     'a spilled PNG that is cut is not': [{ bytes: spilled(cut), tail: cut.subarray(-100) }, 'file png'],
     'a giant PNG is not': [{ bytes: sample.png(50_000, 50_000) }, 'file png'],
     'a giant JPEG is not': [{ bytes: sample.jpeg(60_000, 60_000) }, 'file jpg'],

@@ -11,6 +11,7 @@ const PDF = base64(`%PDF-1.4\n${'a stream of a PDF '.repeat(20)}`);
 const SVG = base64('<svg xmlns="http://www.w3.org/2000/svg"/>');
 const FILE = (name: string, extension = 'pdf') =>
   `[Tool generated file 1${name}](cmdassets/tool-file-1.${extension})`;
+const SAVED = '(application/pdf, 369 bytes, saved as file 1)';
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
 describe('every block is kept', () => {
@@ -51,9 +52,21 @@ describe('every block is kept', () => {
       { content: [{ type: 'odd', data: '!!!!', mimeType: 'text/plain', name: 'x.txt' }] },
       `> ⚠ The file x.txt could not be saved: its data is not base64.\n\n${json({ type: 'odd', mimeType: 'text/plain', name: 'x.txt' })}`,
     ],
-    'without a media type it stays a problem': [
-      { content: [{ type: 'odd', data: PDF }] },
-      '> ⚠ Block 1 of the result has an unknown type: “odd”.',
+    'without a media type it is a problem, and its bytes are found as in all JSON': [
+      { content: [{ type: 'odd', data: PDF, name: 'odd.pdf' }] },
+      `> ⚠ Block 1 of the result has an unknown type: “odd”.\n\n${json({ type: 'odd', data: SAVED, name: 'odd.pdf' })}\n\n${FILE(': odd.pdf')}`,
+    ],
+    'so are those deeper in an unknown block': [
+      { content: [{ type: 'document', source: { media_type: 'application/pdf', data: PDF } }] },
+      `> ⚠ Block 1 of the result has an unknown type: “document”.\n\n${json({ type: 'document', source: { media_type: 'application/pdf', data: SAVED } })}\n\n${FILE('')}`,
+    ],
+    'the fields of an unknown block without bytes are shown': [
+      { content: [{ type: 'markdown', text: '# %% user' }] },
+      `> ⚠ Block 1 of the result has an unknown type: “markdown”.\n\n${json({ type: 'markdown', text: '# %% user' })}`,
+    ],
+    'so is a block that is not an object': [
+      { content: ['plain words'] },
+      '> ⚠ Block 1 of the result is not an object.\n\n```json\n"plain words"\n```',
     ],
     'SVG in an image block is an image': [
       { content: [{ type: 'image', data: SVG, mimeType: 'image/svg+xml' }] },

@@ -48,7 +48,7 @@ describe('the model gets', () => {
     ],
     'a large image as a line': [
       [asset('image', 'png')],
-      [`[image 1, image/png, 20.0 MB, asset:tool-image-${NAME}.png]`],
+      [`[image 1, image/png, 52.4 MB, asset:tool-image-${NAME}.png]`],
       about(MAX_SCALED_BYTES + 1, 'image/png'),
     ],
     'no image when images are disabled': [

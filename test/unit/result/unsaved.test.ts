@@ -23,6 +23,10 @@ describe('a file that could not be saved', () => {
     'not without a copy': [line(undefined), []],
     'not by a name that is not an asset': [line('/r/id_rsa'), []],
     'not by a name that leads elsewhere': [line(`/r/${NAME}/../../x.txt`), []],
+    'not in code, such as a preview': [
+      `# %% tool a.b c1\n\`\`\`text preview\n${line(`/r/${NAME}`)}\n\`\`\`\n\n${line('/r/tool-file-20261117-101010-V1StGXR8a0-1.txt', 'file 1')}`,
+      ['file 1 tool-file-20261117-101010-V1StGXR8a0-1.txt'],
+    ],
     'not in a sentence': [`He said: ${line(`/r/${NAME}`)}`, []],
   };
   for (const [rule, [chat, expected]] of Object.entries(cases)) {

@@ -78,9 +78,9 @@ describe('a file that is not sent is one line', () => {
     [
       'an image that is too large',
       'b.png',
-      image(21_000_000),
-      '[image b.png, image/png, 21.0 MB, file:b.png]',
-      'it has 21.0 MB, and at most 20.0 MB are sent',
+      image(53_000_000),
+      '[image b.png, image/png, 53.0 MB, file:b.png]',
+      'it has 53.0 MB, and at most 52.4 MB are sent',
     ],
     [
       'a type that no model accepts',
