@@ -207,17 +207,20 @@ export class StreamEnd {
     return isNoise ? '' : readErrorBody(this.#text).reason;
   }
 
-  push(bytes: Uint8Array): void {
+  /** Returns the bytes without what follows `[DONE]`. */
+  push(bytes: Uint8Array): Uint8Array {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
     this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
-    const lines = text.split(/[\r\n]+/);
-    const rest = lines.pop() ?? '';
-    for (const line of lines) {
-      this.#readLine(this.#line + line);
+    let start = 0;
+    for (const { 0: end, index } of text.matchAll(/[\r\n]+/g)) {
+      this.#readLine(this.#line + text.slice(start, index));
       this.#line = '';
+      start = index + end.length;
+      if (this.#isDone) return bytes.subarray(0, bytes.length - Buffer.byteLength(text.slice(start)));
     }
-    this.#line += rest;
+    this.#line += text.slice(start);
+    return bytes;
   }
 
   /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */

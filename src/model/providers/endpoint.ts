@@ -172,8 +172,7 @@ class WatchedBody {
     const { value } = await this.#reader.read();
     if (value === undefined) return undefined;
     this.#onBytes();
-    this.#streamEnd.push(value);
-    return value;
+    return this.#streamEnd.push(value);
   }
 }
 
