@@ -41,12 +41,11 @@ export interface Ui {
   /** Asks the extension host. */
   readonly evaluate: Evaluate;
   readonly workspace: Workspace;
-}
-
-export interface Session extends Ui, AsyncDisposable {
   /** The settings of its user. */
   readonly settingsFile: string;
 }
+
+export interface Session extends Ui, AsyncDisposable {}
 
 /** Registers tests that share a window. */
 export interface UiTests {
