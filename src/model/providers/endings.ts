@@ -171,6 +171,8 @@ export class StreamEnd {
   #isErrorEvent = false;
   #hasBegun = false;
   readonly #seen = new Set<string>();
+  /** Lines among the events that belong to none, such as the page of a proxy. */
+  #strayLines = '';
   /** The first event of a stream. */
   first: WireEvent | undefined;
   /** Known from the first character on that is not white space. */
@@ -211,6 +213,11 @@ export class StreamEnd {
     return isNoise ? '' : readErrorBody(this.#text).reason;
   }
 
+  /** What lines among the events say, if the stream ends after them. */
+  get strayReason(): string {
+    return readErrorBody(this.#strayLines).reason;
+  }
+
   /** Returns what the SDK gets: whole lines, with events as it expects them, and nothing that follows `[DONE]`. */
   push(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true });
@@ -241,6 +248,9 @@ export class StreamEnd {
 
   /** Some servers write an error into a stream as a line without `data:`, with `error:`, or as plain text. */
   #readLine(line: string): string {
+    if (this.#isKnown && isStray(line)) {
+      this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
+    }
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
     if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
@@ -275,10 +285,13 @@ export class StreamEnd {
 
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
 
+function isStray(line: string): boolean {
+  return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+}
+
 /** A field that is cut off is not foreign, nor is an event that is not JSON: the SDK reports it. */
 function isForeignLine(line: string, { isKnown }: Signs): boolean {
-  if (!line.startsWith('data:'))
-    return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+  if (!line.startsWith('data:')) return isStray(line);
   const event = parseJson(line.slice('data:'.length));
   return event !== undefined && !(isObject(event) && (isKnown(event) || errorIn(event)));
 }
