@@ -41,15 +41,20 @@ export interface Ui {
   /** Asks the extension host. */
   readonly evaluate: Evaluate;
   readonly workspace: Workspace;
+}
+
+export interface Session extends Ui, AsyncDisposable {
   /** The settings of its user. */
   readonly settingsFile: string;
 }
 
-export interface Session extends Ui, AsyncDisposable {}
-
 /** Registers tests that share a window. */
 export interface UiTests {
-  test(name: string, body: (ui: Ui) => Promise<void>, timeoutMs?: number): void;
+  test(
+    name: string,
+    body: (ui: Omit<Session, keyof AsyncDisposable>) => Promise<void>,
+    timeoutMs?: number,
+  ): void;
 }
 
 /**
