@@ -2,7 +2,12 @@ import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
 import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
-import { HeldReasoning, InlineReasoning, type ReadEvent } from '../chat/reply/reasoning.ts';
+import {
+  HeldReasoning,
+  InlineReasoning,
+  type ReadEvent,
+  withoutPartialEnd,
+} from '../chat/reply/reasoning.ts';
 import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
 import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
@@ -39,6 +44,10 @@ export class Reply {
   #written = '';
   /** It is more than reasoning. */
   #hasWords = false;
+  /** What earlier attempts have added to it, as long as that is nothing but text. */
+  #earlierText: string | undefined = '';
+  /** The model marks only the end of its reasoning. */
+  #isUnopened = false;
   /** Replaces the above for the attempt that has begun. */
   #startAttempt: (() => void) | undefined;
   /** The file that is shown until its next version arrives, in this attempt or the next. */
@@ -65,19 +74,28 @@ export class Reply {
     const written = partialReply(this.writer.sentText());
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
-      const partial = this.#takeBack() ? this.#partial : written;
-      this.#partial = partial;
-      this.#repeat = partial && new RepeatFilter(withoutProblems(partial.text), partial.blocks);
-      this.#reasoning = new HeldReasoning(partial !== undefined && partial.tail !== '');
-      this.#inline = new InlineReasoning(partial?.isEmpty !== false);
-      this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
-      this.#renderer = this.#createRenderer();
+      if (this.#takeBack()) this.#continue(this.#partial, request);
+      else {
+        if (written?.isEmpty === false && this.#written === '') this.#earlierText = undefined;
+        if (this.#earlierText !== undefined) this.#earlierText += this.#written;
+        this.#continue(written, request);
+      }
+      const isFirst = this.#partial?.isEmpty !== false;
+      this.#inline = new InlineReasoning(isFirst || this.#isUnopened || this.#earlierText !== undefined);
+      this.#reasoning = new HeldReasoning(this.#partial !== undefined && this.#partial.tail !== '');
       this.#tools = request.tools;
-      this.files.begin(model.name, partial?.files ?? []);
+      this.files.begin(model.name, this.#partial?.files ?? []);
       this.#written = '';
       this.#hasWords = false;
       this.#startAttempt = undefined;
     };
+  }
+
+  #continue(partial: PartialReply | undefined, request: Pick<ModelRequest, 'tools'>): void {
+    this.#partial = partial;
+    this.#repeat = partial && new RepeatFilter(withoutProblems(partial.text), partial.blocks);
+    this.#createRenderer = () => new ReplyRenderer((name) => this.#nameCall(name, request), partial);
+    this.#renderer = this.#createRenderer();
   }
 
   /**
@@ -155,7 +173,7 @@ export class Reply {
 
   #addEvent(event: Exclude<ReadEvent, MadeFileEvent>): void {
     if (event.kind === 'earlierReasoning') {
-      this.#rewrite(event.text);
+      this.#setApart(event.text);
       return;
     }
     if (event.kind === 'text' && this.#repeat) {
@@ -168,14 +186,28 @@ export class Reply {
     this.#push(event);
   }
 
-  /** Writes the text of this attempt again, as reasoning. */
-  #rewrite(reasoning: string): void {
-    const renderer = this.#createRenderer?.();
-    if (!renderer) return;
+  /** The text of this attempt was reasoning, and so was that of the attempts that broke off before its end. */
+  #setApart(reasoning: string): void {
+    const partial = this.#partial?.isEmpty === false ? this.#partial : undefined;
+    const request = { tools: this.#tools };
+    const before = `${this.#isUnopened ? '' : (this.#earlierText ?? '')}${this.#written}`;
+    this.#hasWords = false;
+    if (partial && this.#isUnopened) {
+      // It continues words, so its reasoning is dropped.
+      this.#continue(partial, request);
+      this.writer.rewrite(before, '');
+      this.#written = '';
+      return;
+    }
+    const said = withoutPartialEnd(partial?.text ?? '').trimEnd();
+    const repeat = new RepeatFilter(said);
+    const all = `${said}${repeat.push(reasoning)}${repeat.end()}`;
+    this.#isUnopened = true;
+    this.#continue(undefined, request);
     // Closed at once, so that what follows is right even if the user has changed the text above it.
-    const after = renderer.push({ kind: 'reasoning', text: reasoning }) + renderer.end();
-    this.writer.rewrite(this.#written, after);
-    this.#renderer = renderer;
+    const after = `${this.#renderer?.push({ kind: 'reasoning', text: all }) ?? ''}${this.#renderer?.end() ?? ''}`;
+    this.writer.rewrite(before, after);
+    this.#earlierText = undefined;
     this.#written = after;
   }
 
@@ -207,6 +239,7 @@ export class Reply {
       this.chars += event.text.length;
     if (event.kind === 'writtenFile') this.chars += event.markdown.length;
     this.#hasWords ||= isWords(event);
+    if (event.kind !== 'text') this.#earlierText = undefined;
     const read = event.kind === 'call' ? repairCall(event, this.#tools) : event;
     this.#write(this.#renderer?.push(read) ?? '');
   }
@@ -220,7 +253,7 @@ export class Reply {
   }
 
   /** An unknown tool gets a name too: the call fails, and the model learns why. */
-  #nameCall(name: string, { tools }: ModelRequest): ToolName & { readonly id: string } {
+  #nameCall(name: string, { tools }: Pick<ModelRequest, 'tools'>): ToolName & { readonly id: string } {
     const known = toolOfName(tools, name);
     const { server, tool } = known ??
       readToolName(name.replace('__', '.')) ?? { server: UNKNOWN_SERVER, tool: name || 'unnamed' };

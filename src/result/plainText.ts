@@ -20,7 +20,7 @@ export function canBePlain({ text, source }: TextPart, isLast = true): boolean {
 
 /** Headings, items, tables and rules: the author means Markdown. */
 const STRUCTURE =
-  /^ {0,3}(?:#{1,6}[ \t]+\S|(?:[-*+]|\d{1,9}[.)])[ \t]+\S|=+[ \t]*$|-{2,}[ \t]*$|\|?[ \t]*:?-+:?[ \t]*\|[ \t:|-]*$)/m;
+  /^ {0,3}(?:#{1,6}[ \t]+(?!%%)\S|(?:[-*+]|\d{1,9}[.)])[ \t]+\S|=+[ \t]*$|-{2,}[ \t]*$|\|?[ \t]*:?-+:?[ \t]*\|[ \t:|-]*$)/m;
 const INDENTED = /^[ \t]+\S/m;
 /** Two or more spaces that do not follow the end of a sentence. */
 const COLUMNS = /[^\s.!?:](?: {2}|\t)[ \t]*\S/;

@@ -264,13 +264,16 @@ export function resolveXmlCalls(
 /** chat.md rejects all other keys. */
 const KEYS_OF_CHAT_MD = new Set(['selectedConfig', 'reasoningEffort', 'maxTokens', 'maxThinkingTokens']);
 const ENTRY = /^([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(\S.*)$/;
+/** A block of chat.md with settings of its own, which no turn contains. */
+const SETTINGS_BLOCK = /^# %% settings[ \t]*\r?$/im;
 
 /** Only entries, comments and blank lines, with a key of chat.md. Otherwise it is user text. */
 export function isPreamble(text: string): boolean {
+  const block = text.search(SETTINGS_BLOCK);
   // Reject ordinary long text quickly.
-  if (!/^\s*(?:#|[A-Za-z_])/.test(text) || !text.includes('=')) return false;
-  let known = false;
-  for (const { text: line } of eachLine(text)) {
+  if (!/^\s*(?:#|[A-Za-z_])/.test(text) || (block < 0 && !text.includes('='))) return false;
+  let known = block >= 0;
+  for (const { text: line } of eachLine(block < 0 ? text : text.slice(0, block))) {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const key = ENTRY.exec(trimmed)?.[1];
@@ -282,7 +285,8 @@ export function isPreamble(text: string): boolean {
 
 export function readPreamble(text: string) {
   const entries: { readonly key: string; readonly value: string; readonly offset: number }[] = [];
-  for (const line of eachLine(text)) {
+  const block = text.search(SETTINGS_BLOCK);
+  for (const line of eachLine(block < 0 ? text : text.slice(0, block))) {
     const trimmed = line.text.trim();
     const match = trimmed.startsWith('#') ? null : ENTRY.exec(trimmed);
     if (!match?.[1] || match[2] === undefined) continue;

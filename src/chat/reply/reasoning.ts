@@ -10,12 +10,31 @@ interface EarlierReasoning {
 
 export type ReadEvent = ModelEvent | EarlierReasoning;
 
-const TAGS = ['think', 'thinking'];
-const OPENING = new RegExp(`^<(${TAGS.join('|')})>`);
-const CLOSING = new RegExp(`</(?:${TAGS.join('|')})>`, 'g');
-const MAX_TAG_CHARS = Math.max(...TAGS.map((tag) => `</${tag}>`.length));
+const NAMES = ['think', 'Think', 'THINK', 'thinking', 'thought', 'seed:think'];
+/** Magistral writes `[THINK]`, Kimi `◁think▷`, and some servers leave the channels of gpt-oss in the text. */
+const TAGS: readonly (readonly [opening: string, closing: string])[] = [
+  ...NAMES.map((name) => [`<${name}>`, `</${name}>`] as const),
+  ['[THINK]', '[/THINK]'],
+  ['◁think▷', '◁/think▷'],
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+  ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>'],
+];
+const CLOSING_TAGS = TAGS.map(([, closing]) => closing);
+const OPENING_TAGS = TAGS.map(([opening]) => opening);
+const OPENING = anyOf(OPENING_TAGS);
+const CLOSING = anyOf(CLOSING_TAGS);
+const MAX_TAG_CHARS = Math.max(...CLOSING_TAGS.map(({ length }) => length));
 /** A tag can begin a text, and only its beginning has arrived. */
-const FIRST_TAGS = TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]);
+const FIRST_TAGS = TAGS.flat();
+
+function anyOf(tags: readonly string[]): RegExp {
+  return new RegExp(tags.map((tag) => tag.replace(/[[\]|]/g, '\\$&')).join('|'), 'g');
+}
+
+/** The tag with which the text begins. */
+function firstTag(text: string, tags: readonly string[]): string | undefined {
+  return tags.find((tag) => text.startsWith(tag));
+}
 
 /**
  * Finds the reasoning that local models write into their text as `<think>…</think>`: at the start of a reply or after a
@@ -24,14 +43,13 @@ const FIRST_TAGS = TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]);
 export class InlineReasoning {
   #state: 'start' | 'reasoning' | 'text' = 'start';
   #held = '';
-  #closingTag = '';
   #isBlank = true;
   /** The last event was reasoning, so that another block continues it. */
   #goesOn = false;
   /** The text of the reply, while a closing tag without an opening one counts. Its end is enough to look for tags. */
   #unopened: { readonly text: string; readonly end: string } | undefined;
 
-  /** `mayBeUnopened` is false for a reply that continues an earlier text. */
+  /** `mayBeUnopened` is false for a reply that continues words of the model. */
   constructor(mayBeUnopened: boolean) {
     this.#unopened = mayBeUnopened ? { text: '', end: '' } : undefined;
   }
@@ -71,15 +89,14 @@ export class InlineReasoning {
 
   #begin(text: string): readonly ReadEvent[] {
     const words = text.trimStart();
-    const [opening, tag] = OPENING.exec(words) ?? [];
+    const opening = firstTag(words, OPENING_TAGS);
     if (opening !== undefined) {
       this.#state = 'reasoning';
-      this.#closingTag = `</${tag}>`;
       this.#isBlank = true;
       this.#unopened = undefined;
       return this.#push(words.slice(opening.length));
     }
-    const closing = FIRST_TAGS.find((each) => each.startsWith('</') && words.startsWith(each));
+    const closing = firstTag(words, CLOSING_TAGS);
     if (closing !== undefined && this.#unopened !== undefined) {
       this.#unopened = undefined;
       return this.#push(words.slice(closing.length));
@@ -94,13 +111,13 @@ export class InlineReasoning {
   }
 
   #reason(text: string): readonly ReadEvent[] {
-    const end = text.indexOf(this.#closingTag);
-    if (end >= 0) {
+    const [closing] = text.matchAll(CLOSING);
+    if (closing) {
       this.#state = 'start';
-      const said = this.#reasoning(text.slice(0, end).trimEnd());
-      return [...said, ...this.#push(text.slice(end + this.#closingTag.length))];
+      const said = this.#reasoning(text.slice(0, closing.index).trimEnd());
+      return [...said, ...this.#push(text.slice(closing.index + closing[0].length))];
     }
-    const kept = text.slice(0, text.length - partialEnd(text, this.#closingTag)).trimEnd().length;
+    const kept = withoutPartialEnd(text).trimEnd().length;
     this.#held = text.slice(kept);
     return this.#reasoning(text.slice(0, kept));
   }
@@ -124,7 +141,7 @@ export class InlineReasoning {
       // Skips a tag that an earlier call has already checked.
       if (rest.length >= text.length) continue;
       const said = this.#unopened.text.slice(0, -(rest.length + tag.length));
-      if (TAGS.some((each) => said.includes(`<${each}>`))) {
+      if (said.search(OPENING) >= 0) {
         this.#unopened = undefined;
         break;
       }
@@ -148,6 +165,12 @@ export function withoutInlineReasoning(text: string): string {
     else if (event.kind === 'earlierReasoning') words = '';
   }
   return words;
+}
+
+/** The text without the beginning of a closing tag at its end. */
+export function withoutPartialEnd(text: string): string {
+  const held = Math.max(...CLOSING_TAGS.map((tag) => partialEnd(text, tag)));
+  return text.slice(0, text.length - held);
 }
 
 /** How many characters at the end of the text are the beginning of the tag. */

@@ -30,9 +30,8 @@ function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefin
   let json = text.trim() === '' ? '{}' : text;
   for (let encodings = 0; encodings < MAX_ENCODINGS; encodings += 1) {
     const strict = parseJson(json);
-    const value = strict === undefined ? parseLoosely(json) : strict;
+    const value = strict === undefined ? readUnusual(json, repairs) : strict;
     if (value === undefined) return undefined;
-    if (strict === undefined) repairs.add('comments or trailing commas were removed');
     if (isObject(value)) return { value, repairs: [...repairs] };
     if (value === null || value === '') return readNothing(walk);
     if (typeof value !== 'string') return undefined;
@@ -41,6 +40,30 @@ function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefin
   }
   return undefined;
 }
+
+/** In a fence, followed by what the format of a model adds, with comments, or with line breaks in strings. */
+function readUnusual(text: string, repairs: Set<string>): unknown {
+  const all = text.trim();
+  const bare = all.replace(FENCE_BEFORE, '').replace(FORMAT_AFTER, '').trim();
+  if (bare !== all) repairs.add('what was around them was removed');
+  const strict = parseJson(bare);
+  if (strict !== undefined) return strict;
+  const value = parseLoosely(bare);
+  if (value !== undefined) {
+    repairs.add('comments or trailing commas were removed');
+    return value;
+  }
+  repairs.add('line breaks in strings were escaped');
+  return parseJson(
+    bare.replace(STRING, (each) => each.replace(/[\n\r\t]/g, (char) => ESCAPES[char] ?? char)),
+  );
+}
+
+const FENCE_BEFORE = /^```\w*\s/;
+/** Such as `<|call|>`, `</tool_call>` and the end of a fence. */
+const FORMAT_AFTER = /(?:<\|[^|<>]*\|>|<\/\w+>|```)+$/;
+const STRING = /"(?:[^"\\]|\\.)*"/gs;
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Undefined if the text is not even JSON with comments and trailing commas. */
 function parseLoosely(text: string): unknown {

@@ -1,5 +1,6 @@
 import { isObject, parseJson } from '../../base/json.ts';
 import { readErrorBody } from './errorBody.ts';
+import { repairAnthropic, repairChat, repairResponses, type WireEvent } from './repairs.ts';
 
 /**
  * How every response of a model is read: what its body is, what ends it, what reports an error, and whether another
@@ -15,9 +16,6 @@ export const BODIES = [
 
 export type BodyKind = (typeof BODIES)[number]['kind'];
 
-/** One event of a stream, or a whole response in JSON. */
-export type WireEvent = Readonly<Record<string, unknown>>;
-
 export interface Signs {
   /** The event belongs to this protocol. */
   isKnown(event: WireEvent): boolean;
@@ -27,6 +25,8 @@ export interface Signs {
   readonly closing?: { readonly type: string };
   /** A whole reply, although a stream was requested. Gemini has the same shape for both. */
   isWhole?(event: WireEvent): boolean;
+  /** The events as the SDK reads them. `seen` is kept for one stream. */
+  repair?(event: WireEvent, seen: Set<string>): readonly WireEvent[];
 }
 
 const GOOGLE_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion'];
@@ -37,18 +37,21 @@ export const SIGNS: Readonly<Record<'anthropic' | 'responses' | 'chat' | 'google
     stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
     closing: { type: 'message_stop' },
     isWhole: ({ type, content }) => type === 'message' && Array.isArray(content),
+    repair: repairAnthropic,
   },
   responses: {
     isKnown: ({ type }) => textOf(type).startsWith('response.'),
     stopReason: ({ type }) =>
       type === 'response.completed' || type === 'response.incomplete' ? type : undefined,
     isWhole: ({ output }) => Array.isArray(output),
+    repair: repairResponses,
   },
   chat: {
     isKnown: ({ choices }) => Array.isArray(choices),
     stopReason: ({ choices }) => firstOf(choices)['finish_reason'],
     // Some gateways repeat the message beside the last delta.
     isWhole: ({ choices }) => isObject(firstOf(choices)['message']) && !isObject(firstOf(choices)['delta']),
+    repair: (event) => [repairChat(event)],
   },
   google: {
     isKnown: (event) => GOOGLE_FIELDS.some((field) => field in event),
@@ -167,6 +170,9 @@ export class StreamEnd {
   #isDone = false;
   #isErrorEvent = false;
   #hasBegun = false;
+  readonly #seen = new Set<string>();
+  /** Lines among the events that belong to none, such as the page of a proxy. */
+  #strayLines = '';
   /** The first event of a stream. */
   first: WireEvent | undefined;
   /** Known from the first character on that is not white space. */
@@ -207,41 +213,55 @@ export class StreamEnd {
     return isNoise ? '' : readErrorBody(this.#text).reason;
   }
 
-  push(bytes: Uint8Array): void {
+  /** What lines among the events say, if the stream ends after them. */
+  get strayReason(): string {
+    return readErrorBody(this.#strayLines).reason;
+  }
+
+  /** Returns what the SDK gets: whole lines, with events as it expects them, and nothing that follows `[DONE]`. */
+  push(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
     this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
-    const lines = text.split(/[\r\n]+/);
-    const rest = lines.pop() ?? '';
-    for (const line of lines) {
-      this.#readLine(this.#line + line);
+    let passed = '';
+    let start = 0;
+    for (const { 0: end, index } of text.matchAll(/[\r\n]+/g)) {
+      passed += this.#readLine(this.#line + text.slice(start, index)) + end;
       this.#line = '';
+      start = index + end.length;
+      if (this.#isDone) return passed;
     }
-    this.#line += rest;
+    this.#line += text.slice(start);
+    return passed;
   }
 
   /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */
   end(): string {
-    this.#readLine(this.#line);
+    const last = this.#readLine(this.#line);
     this.#line = '';
-    if (!this.#hasStopReason) return '';
+    if (!this.#hasStopReason) return last;
     const { closing } = this.#signs;
-    return closing && !this.#isClosed ? `\n\ndata: ${JSON.stringify(closing)}\n\n` : '\n\n';
+    const isOpen = closing !== undefined && !this.#isClosed;
+    this.#isClosed = true;
+    return isOpen ? `${last}\n\ndata: ${JSON.stringify(closing)}\n\n` : `${last}\n\n`;
   }
 
   /** Some servers write an error into a stream as a line without `data:`, with `error:`, or as plain text. */
-  #readLine(line: string): void {
+  #readLine(line: string): string {
+    if (this.#isKnown && isStray(line)) {
+      this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
+    }
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
     if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
-    if (field === 'event' || value === '') return;
+    if (field === 'event' || value === '') return line;
     this.#hasBegun ||= field === 'data';
     this.#isDone ||= field === 'data' && value === '[DONE]';
     const event = parseJson(value);
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
-    if (isObject(event) && field === 'data') this.#readEvent(event);
+    return isObject(event) && field === 'data' ? this.#readEvent(event, line) : line;
   }
 
   #readError(event: WireEvent): void {
@@ -251,21 +271,27 @@ export class StreamEnd {
     this.#isKnown = true;
   }
 
-  #readEvent(event: WireEvent): void {
-    const { isKnown, closing } = this.#signs;
+  #readEvent(event: WireEvent, line: string): string {
+    const { isKnown, closing, repair } = this.#signs;
     this.first ??= event;
     this.#isKnown ||= isKnown(event);
     this.#hasStopReason ||= stopReasonOf(event, this.#signs) !== undefined;
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
+    const events = repair?.(event, this.#seen) ?? [event];
+    if (events.length === 1 && events[0] === event) return line;
+    return events.map((each) => `data: ${JSON.stringify(each)}`).join('\n\n');
   }
 }
 
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
 
+function isStray(line: string): boolean {
+  return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+}
+
 /** A field that is cut off is not foreign, nor is an event that is not JSON: the SDK reports it. */
 function isForeignLine(line: string, { isKnown }: Signs): boolean {
-  if (!line.startsWith('data:'))
-    return !FIELDS.some((field) => line.startsWith(field) || field.startsWith(line));
+  if (!line.startsWith('data:')) return isStray(line);
   const event = parseJson(line.slice('data:'.length));
   return event !== undefined && !(isObject(event) && (isKnown(event) || errorIn(event)));
 }

@@ -4,8 +4,9 @@ import { BUDGET } from '../../base/budget.ts';
 import { limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
-import { errorIn, type Signs, StreamEnd, type WireEvent } from './endings.ts';
+import { errorIn, type Signs, StreamEnd } from './endings.ts';
 import { ModelError } from './failure.ts';
+import type { WireEvent } from './repairs.ts';
 import { baseUrlOf, wireOf } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
@@ -95,6 +96,8 @@ class WatchedBody {
   readonly #streamEnd: StreamEnd;
   readonly #onBytes: () => void;
   #trailer: Timer | undefined;
+  /** The beginning of the body as it was sent. */
+  #raw: Uint8Array[] | undefined = [];
 
   constructor(body: ReadableStream<Uint8Array>, streamEnd: StreamEnd, onBytes: () => void) {
     this.#reader = body.getReader();
@@ -104,27 +107,27 @@ class WatchedBody {
 
   /** Resolves when it is known what the body is: a whole reply may also be the only event of a stream. */
   async open(signs: Signs, isWholeRequested: boolean): Promise<ReadableStream<Uint8Array> | string> {
-    const begun: Uint8Array[] = [];
+    const begun: string[] = [];
     let failure: unknown;
     try {
       while (this.#streamEnd.kind !== 'page' && !this.#streamEnd.hasBegun) {
-        const bytes = await this.#read();
-        if (bytes === undefined) {
-          // The last line may have no end.
-          this.#streamEnd.end();
-          break;
-        }
-        begun.push(bytes);
+        const text = await this.#read();
+        // The last line may have no end.
+        begun.push(text ?? this.#streamEnd.end());
+        if (text === undefined) break;
       }
     } catch (error) {
       failure = error;
     }
     const { kind, first } = this.#streamEnd;
-    if (first && signs.isWhole?.(first)) throw new WholeReply(JSON.stringify(first));
-    const events = kind === 'json' ? readEvents(begun) : [];
+    const raw = this.#raw ?? [];
+    this.#raw = undefined;
+    if (first && signs.isWhole?.(first)) throw wholeReply(first, signs);
+    const events = kind === 'json' ? readEvents(raw) : [];
     const isWhole = (event: WireEvent) =>
       signs.isWhole?.(event) ?? (isWholeRequested && signs.isKnown(event));
-    if (events.some(isWhole)) throw new WholeReply(JSON.stringify(events[0]));
+    const whole = events.find(isWhole);
+    if (whole) throw wholeReply(whole, signs);
     if (events.some((event) => signs.isKnown(event) || errorIn(event))) return this.#toStream(events);
     // JSON that is complete is used although the connection broke after it.
     if (failure !== undefined) throw failure;
@@ -134,17 +137,16 @@ class WatchedBody {
   #toStream(events: readonly WireEvent[]): string {
     const lines = [...events.map((event) => JSON.stringify(event)), '[DONE]'];
     const stream = lines.map((line) => `\n\ndata: ${line}\n\n`).join('');
-    this.#streamEnd.push(new TextEncoder().encode(stream));
-    return `${stream}${this.#streamEnd.end()}`;
+    return `${this.#streamEnd.push(new TextEncoder().encode(stream))}${this.#streamEnd.end()}`;
   }
 
-  #stream(begun: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  #stream(begun: readonly string[]): ReadableStream<Uint8Array> {
     const waiting = [...begun];
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const bytes = waiting.shift() ?? (this.#streamEnd.isDone ? undefined : await this.#read());
-        if (bytes !== undefined) {
-          controller.enqueue(bytes);
+        const text = waiting.shift() ?? (this.#streamEnd.isDone ? undefined : await this.#read());
+        if (text !== undefined) {
+          controller.enqueue(new TextEncoder().encode(text));
           return;
         }
         const closing = this.#streamEnd.end();
@@ -161,20 +163,24 @@ class WatchedBody {
   }
 
   /** A failure after the stop reason ends the stream normally, so that the SDK emits what it still holds. */
-  async #read(): Promise<Uint8Array | undefined> {
+  async #read(): Promise<string | undefined> {
     if (!this.#streamEnd.hasEnded) return this.#readNext();
     this.#trailer ??= startTimer(MAX_TRAILER_MS);
     // The reply is complete; only its usage figures may be lost.
     return unlessAborted(this.#readNext(), this.#trailer.signal).catch(() => undefined);
   }
 
-  async #readNext(): Promise<Uint8Array | undefined> {
+  async #readNext(): Promise<string | undefined> {
     const { value } = await this.#reader.read();
     if (value === undefined) return undefined;
     this.#onBytes();
-    this.#streamEnd.push(value);
-    return value;
+    this.#raw?.push(value);
+    return this.#streamEnd.push(value);
   }
+}
+
+function wholeReply(event: WireEvent, { repair }: Signs): WholeReply {
+  return new WholeReply(JSON.stringify(repair?.(event, new Set())[0] ?? event));
 }
 
 /** Gemini sends a list of events if the address lacks `alt=sse`. */

@@ -90,10 +90,19 @@ function reasonsIn(value: unknown, depth = 0): readonly string[] {
   }
   if (Array.isArray(value)) return value.flatMap((each) => reasonsIn(each, depth + 1));
   if (!isObject(value)) return [];
-  const reasons = REASON_FIELDS.flatMap((name) => reasonsIn(value[name], depth + 1));
+  const reasons = REASON_FIELDS.flatMap((name) => reasonsIn(byField(name, value[name]), depth + 1));
   // FastAPI names the field that is wrong.
   const { loc } = value;
   return Array.isArray(loc) ? reasons.map((reason) => `${loc.join('.')}: ${reason}`) : reasons;
+}
+
+/** Some frameworks list the errors by the field that is wrong. */
+function byField(name: string, value: unknown): unknown {
+  if (name !== 'errors' || !isObject(value) || REASON_FIELDS.some((each) => each in value)) return value;
+  return Object.entries(value).flatMap(([field, reasons]) => {
+    const list: readonly unknown[] = Array.isArray(reasons) ? reasons : [reasons];
+    return list.map((each) => (typeof each === 'string' ? `${field}: ${each}` : each));
+  });
 }
 
 /** The first reason, and others in words that it does not contain. */

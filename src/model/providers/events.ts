@@ -128,7 +128,7 @@ export class EventReader {
     if (!isObject(error)) return false;
     const { name, text, value } = error;
     if (name === 'AI_JSONParseError') return text === '';
-    return name === 'AI_TypeValidationError' && isObject(value) && !this.#wire.signs.isKnown(value);
+    return name === 'AI_TypeValidationError' && !(isObject(value) && this.#wire.signs.isKnown(value));
   }
 
   #open(metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {

@@ -4,10 +4,10 @@ import type { Failure } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 import { RunError } from '../failures.ts';
 
-/** Consecutive attempts that the provider may refuse. */
+/** Consecutive attempts that the provider may refuse because it is busy. */
 const MAX_REFUSED = 6;
-/** Consecutive attempts without a connection: the user can do more about it than time. */
-const MAX_UNREACHABLE = 3;
+/** Consecutive attempts that fail without a connection or with an error of the server: time seldom helps. */
+const MAX_FAILED = 3;
 /** Replies that may break off. The user pays for each of them, so progress does not reset this count. */
 const MAX_BEGUN = 3;
 const MAX_WAIT_MS = 5 * 60_000;
@@ -87,7 +87,8 @@ type NextAttempt =
 export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: () => number): NextAttempt {
   if (!failure.retryable) return { kind: 'giveUp' };
   const { begun, refused } = attempts;
-  const maxRefused = failure.failure?.kind === 'unreachable' ? MAX_UNREACHABLE : MAX_REFUSED;
+  const kind = failure.failure?.kind;
+  const maxRefused = kind === 'unreachable' || kind === 'failed' ? MAX_FAILED : MAX_REFUSED;
   if (begun >= MAX_BEGUN || refused >= maxRefused) {
     return { kind: 'giveUp', attempts: begun + refused };
   }

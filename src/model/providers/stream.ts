@@ -135,7 +135,9 @@ function* toParts(reply: LanguageModelV4GenerateResult): Generator<LanguageModel
 function explain(error: unknown, end: StreamEnd | undefined, context: RequestContext): ModelError {
   if (end?.error) return reportedFailure(end.error, context);
   if (end?.isForeign) return wrongFormat(context, { reason: end.foreignReason, cause: error });
-  return toFailure(error, context);
+  const failure = toFailure(error, context);
+  const reason = failure.problem === 'cut' ? end?.strayReason : '';
+  return reason ? reportedFailure({ message: reason }, context) : failure;
 }
 
 function abortFailure(signal: AbortSignal, isStalled: boolean, { host }: RequestContext): ModelError {

@@ -52,17 +52,28 @@ const READINGS: readonly ((tool: ModelTool, name: string, written: string) => bo
   ({ name, tool }, _, written) =>
     tool.tool === written || [name, tool.server + tool.tool].some((each) => isAlike(each, written)),
   ({ tool }, _, written) => isAlike(tool.tool, written),
+  // Whatever is before it.
+  ({ name, tool }, _, written) =>
+    [name, `${tool.server}.${tool.tool}`].some((each) => endsWithName(written, each)),
 ];
 
-/** What the formats of models put around a name: `functions.NAME`, `NAME<|channel|>commentary`, `functions.NAME:0`. */
-const FORMAT_BEFORE = /^(?:(?:to=)?(?:functions?|tools?|default_api|mcp)(?:[.:/]|__))+/i;
-const FORMAT_AFTER = /(?:\(\)|:\d+)$/;
+/** What the formats of models put around a name: `functions.NAME`, `<function=NAME>`, `functions.NAME:0`. */
+const FORMAT_BEFORE = /^(?:(?:(?:function|tool)_calls?|functions?|tools?|default_api|mcp)(?:[.:/=]\s*|_+))+/i;
+const FORMAT_AFTER = /(?:[[{(<>\s].*|:\d+)$/s;
 
 function withoutFormat(name: string): string {
-  const [before = '', ...after] = name.split(/<\|[^|]*\|>/);
+  const [before = '', ...after] = name.replace(/^.*\bto=/s, '').split(/<\|[^|]*\|>/);
   const own = before.trim() === '' ? (after.findLast((each) => each.trim() !== '') ?? '') : before;
-  const bare = own.trim().replace(/^["'`]+|["'`]+$/g, '');
+  const bare = own
+    .trim()
+    .replace(/^<\w+[=>]/, '')
+    .replace(/^["'`]+|["'`]+$/g, '');
   return bare.replace(FORMAT_BEFORE, '').replace(FORMAT_AFTER, '');
+}
+
+function endsWithName(written: string, name: string): boolean {
+  const before = written.slice(0, -name.length);
+  return written.toLowerCase().endsWith(name.toLowerCase()) && !/[\p{L}\p{N}]$/u.test(before);
 }
 
 /** Whether two names have the same letters and digits. */

@@ -50,7 +50,11 @@ export interface Session extends Ui, AsyncDisposable {
 
 /** Registers tests that share a window. */
 export interface UiTests {
-  test(name: string, body: (ui: Ui) => Promise<void>, timeoutMs?: number): void;
+  test(
+    name: string,
+    body: (ui: Omit<Session, keyof AsyncDisposable>) => Promise<void>,
+    timeoutMs?: number,
+  ): void;
 }
 
 /**

@@ -107,6 +107,10 @@ describe('arguments of a call', () => {
     ['{"text": "a // b, }", // why\n "count": 1, /* not 2 */ }', { text: 'a // b, }', count: 1 }],
     [JSON.stringify('{"count": 1}'), { count: 1 }],
     [JSON.stringify(JSON.stringify('{"count": "1"}')), { count: 1 }],
+    ['```json\n{"count": 1}\n```', { count: 1 }],
+    ['{"count": 1}<|call|>', { count: 1 }],
+    ['{"count": 1}\n</tool_call>', { count: 1 }],
+    ['{"text": "a\n\tb", "count": 1}', { text: 'a\n\tb', count: 1 }],
     ['null', {}, { type: 'object' }],
     ['""', {}, {}],
     // The schema requires an argument.

@@ -142,7 +142,8 @@ describe('StreamEnd', () => {
       for (const size of [1, 7, bytes.length]) {
         const end = new StreamEnd(wireOf({ provider }).signs);
         for (let at = 0; at < bytes.length; at += size) end.push(bytes.subarray(at, at + size));
-        const last = end.end().trim();
+        // Without the last line, which may have no end.
+        const last = end.end().split('\n\n').slice(1).join('').trim();
         assert.deepEqual(
           { said: end.hasEnded, isForeign: end.isForeign, closing: last, error: end.error !== undefined },
           { isForeign: false, closing: '', error: false, ...expected },

@@ -11,6 +11,11 @@ describe('the reason is read from', () => {
     ['LM Studio and Ollama', { error: 'model "x" not found' }, 'model "x" not found'],
     ['Ollama /v1', { error: { message: 'no such model', type: 'api_error', code: null } }, 'no such model'],
     ['vLLM', { error: { message: 'Too long.', type: 'BadRequestError', code: 400 } }, 'Too long.'],
+    [
+      'errors by field',
+      { errors: { messages: ['must not be empty at all'], model: ['is not deployed here'] } },
+      'messages: must not be empty at all: model: is not deployed here',
+    ],
     ['older vLLM', { object: 'error', message: 'Too long.', code: 400 }, 'Too long.'],
     ['llama.cpp', { error: { code: 400, message: 'Too long.', n_ctx: 4096 } }, 'Too long.'],
     [

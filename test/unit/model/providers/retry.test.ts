@@ -39,6 +39,12 @@ describe('after a failure', () => {
     ['an invalid delay is ignored', failure({ retryAfterMs: Number.NaN }), 1, /"ms":1000/],
     ['a permanent failure is not retried', failure({ retryable: false }), 1, /^\{"kind":"giveUp"\}$/],
     ['six attempts are enough', failure(), 6, /giveUp.*attempts":6/],
+    [
+      'three are enough for an error of the server',
+      failure({ failure: { kind: 'failed', reason: 'boom' } }),
+      3,
+      /giveUp.*attempts":3/,
+    ],
     ['also when the server asks to retry', failure({ retryAfterMs: 1 }), 6, /giveUp/],
   ];
   for (const [rule, given, refused, expected] of cases) {

@@ -1,12 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Evaluate } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import {
   answer,
   button,
   chooseFromMenu,
+  dialog,
   fillQuickInput,
   pick,
   quickInput,
@@ -225,6 +227,51 @@ ui.test(
     assert.deepEqual(imported, {
       'first-one': { command: 'a', env: { TOKEN: '${input:first-one.TOKEN}' } },
       third: { type: 'sse', url: 'http://127.0.0.1:2/sse' },
+    });
+  },
+);
+
+ui.test(
+  'servers of VS Code’s profile are used where they are, once the user has seen and agreed to them',
+  async ({ page, evaluate, settingsFile }) => {
+    const file = join(dirname(settingsFile), 'mcp.json');
+    const writeServers = (servers: object) => writeFileSync(file, JSON.stringify({ servers }));
+    using files = new DisposableStack();
+    files.defer(() => rmSync(file));
+    const theirs = { command: 'node', args: ['-e', 'process.exit(4)'] };
+    writeServers({ theirs });
+    await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+    const choose = async () => {
+      await runCommand(page, 'Filechat: Add Server');
+      await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
+      await pick(page, 'Select the app with the servers to import', 'VS Code: All Servers, Without Copying…');
+      const question = dialog(page, 'Use the MCP servers of your VS Code profile in chats?');
+      await question.getByText('process.exit(4)').waitFor();
+      return question;
+    };
+    const settings = () =>
+      evaluate((vscode) => {
+        const section = vscode.workspace.getConfiguration('filechat');
+        const [isUsed, servers] = ['editorServers', 'mcpServers'].map(
+          (name) => section.inspect(name)?.globalValue,
+        );
+        return { isUsed: isUsed === true, names: Object.keys(servers ?? {}) };
+      });
+    const { names } = await settings();
+
+    await button(await choose(), 'Cancel').click();
+    await dialog(page, 'VS Code profile').waitFor({ state: 'detached' });
+    assert.deepEqual(await settings(), { isUsed: false, names });
+
+    const question = await choose();
+    await takeScreenshot(page, 'use-editor-servers');
+    await button(question, 'Use These Servers').click();
+    await viewRow(page, /^theirs,/).waitFor();
+    assert.deepEqual(await settings(), { isUsed: true, names });
+
+    await waitFor('a change of the file', 20_000, async () => {
+      writeServers({ theirs, later: theirs });
+      return (await viewRow(page, /^later,/).isVisible()) || undefined;
     });
   },
 );
