@@ -1,4 +1,6 @@
+import { decodeOtherText } from '../../base/encodings.ts';
 import { messageOf } from '../../base/errors.ts';
+import { decodeUtf8 } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { describeLines, type LineRange, renderLineRange, selectLines } from '../../chat/format/lineRange.ts';
@@ -206,7 +208,8 @@ function folderHead(target: string): string {
 }
 
 async function readText(file: AttachedFile, signal: AbortSignal | undefined): Promise<string> {
-  return new TextDecoder().decode(await file.read(signal));
+  const bytes = await file.read(signal);
+  return decodeUtf8(bytes) ?? decodeOtherText(bytes) ?? new TextDecoder().decode(bytes);
 }
 
 function capitalize(text: string): string {

@@ -85,6 +85,13 @@ describe('a web page', () => {
   });
 });
 
+it('a table in another encoding than UTF-8 is sent as its text', () => {
+  const table = { name: 'sales.csv', mimeType: 'text/csv', size: 9 };
+  const model = { name: 'm', accepts: () => false };
+  assert.deepEqual(sentAs({ ...table, isText: false }, model), { kind: 'document', reader: 'plain' });
+  assert.deepEqual(sentAs({ ...table, isText: true }, model), { kind: 'text' });
+});
+
 describe('a link to a folder', () => {
   it('sends its listing, and says how to get its files', async () => {
     const { sent } = await send('[docs](docs/)');
