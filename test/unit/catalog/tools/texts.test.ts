@@ -197,6 +197,10 @@ describe('what is said about a read file', () => {
     start: 0,
     byteCount: 10,
     content: 'text',
+    lastModified: '2026-11-18T09:30:12.000Z',
+    estimatedTokens: 3,
+    autoReadSafe: true,
+    largeFileWarning: false,
   } as const;
 
   it('names a document that was read to its end', () => {
