@@ -1,6 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BUDGET } from '../base/budget.ts';
+import { decodeOtherText } from '../base/encodings.ts';
 import { hasCode } from '../base/errors.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
@@ -155,7 +156,7 @@ async function explaining<T>(advice: string, work: () => Promise<T>): Promise<T>
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** A file of unknown type is text if its head is: a Makefile, a `.rs`, a `.toml`. */
+/** A file of unknown type is text if its head is: a Makefile, a `.rs`, a `.toml`. Text is UTF-8. */
 export function detectText({ head, size, mimeType }: InspectedFile): {
   readonly mimeType: string;
   readonly isText: boolean;
@@ -163,7 +164,7 @@ export function detectText({ head, size, mimeType }: InspectedFile): {
   const claimsText = isTextType(mimeType);
   if (!claimsText && mimeType !== UNKNOWN_TYPE) return { mimeType, isText: false };
   const isText = decodeText(head, { isCut: size > head.length }) !== undefined;
-  if (!isText) return { mimeType: UNKNOWN_TYPE, isText };
+  if (!isText) return { mimeType: claimsText && decodeOtherText(head) ? mimeType : UNKNOWN_TYPE, isText };
   return { mimeType: claimsText ? mimeType : 'text/plain', isText };
 }
 

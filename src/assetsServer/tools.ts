@@ -57,7 +57,7 @@ const CALLS: Readonly<
     const contents = await readContents(found, request, { defaultBytes, maxMediaBytes }, signal);
     const output = readOutput(found.entry, contents, thresholds);
     return result(
-      `${readText(output, contents.document?.pages)}${fittedText(contents)}`,
+      `${readText(output, contents.document)}${fittedText(contents)}`,
       output,
       ...blocksOf(contents, found.entry, { as: request.as, thresholds }),
     );

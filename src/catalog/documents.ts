@@ -1,3 +1,4 @@
+import { detectText } from '../assets/chatFiles.ts';
 import { inspectFile, readWhole } from '../assets/confined.ts';
 import { describeSize } from '../base/size.ts';
 import { sharedConverter } from '../media/convert/converter.ts';
@@ -29,6 +30,8 @@ export interface DocumentWindow extends FileWindow {
     /** `12 pages`; undefined for documents without pages. */
     readonly pages?: string | undefined;
     readonly pageCount?: number | undefined;
+    /** Why and how to read on, as a sentence. Undefined if all that was asked for was read. */
+    readonly cut?: string | undefined;
   };
 }
 
@@ -45,12 +48,13 @@ export async function readDocumentWindow(
   const { mimeType, size } = file;
   const title = entryTitle(found.entry);
   const reader = found.entry.kind === 'chat' ? undefined : documentReader(mimeType);
-  if (reader === undefined || size === 0) {
+  const isUtf8 = reader === 'plain' && detectText(file).isText;
+  if (reader === undefined || isUtf8 || size === 0) {
     if (pages) throw new CatalogRefusal(noPages(title));
     return undefined;
   }
   // The source of a page or a notebook is text, too.
-  const hasSource = isTextType(mimeType) && pages === undefined;
+  const hasSource = isTextType(mimeType) && reader !== 'plain' && pages === undefined;
   if (hasSource && (as === 'text' || size > MAX_DOCUMENT_BYTES)) return undefined;
   if (size > MAX_DOCUMENT_BYTES) throw new CatalogRefusal(unreadable(title, tooLarge(size)));
   const bytes = await refusing(found.entry, () => readWhole(found.path, file, signal));
@@ -61,9 +65,17 @@ export async function readDocumentWindow(
   checkPages(title, document, pages);
   const text = Buffer.from(renderDocument(document));
   return {
-    ...bytesWindow(text, request, 'text/markdown'),
-    document: { mimeType, pages: countPages(document), pageCount: document.total },
+    ...bytesWindow(text, request, reader === 'plain' ? mimeType : 'text/markdown'),
+    document: { mimeType, pages: countPages(document), pageCount: document.total, cut: cutOf(document) },
   };
+}
+
+function cutOf({ isCut, unit, sections }: DocumentText): string | undefined {
+  if (!isCut) return undefined;
+  const last = sections.at(-1)?.number;
+  return unit === 'page' && last !== undefined
+    ? `Reading took too long and ended at page ${last}: continue with pages "${last + 1}-".`
+    : 'It has more text than can be read.';
 }
 
 function readPages(written: string): readonly PageRange[] {

@@ -18,7 +18,7 @@ export function createModelLimits(settings: CliSettings, { err }: Pick<CliContex
   };
   return new ModelLimits({
     store: fileStore(path, onFailure),
-    onLearned: (limit) => err(`${describeLimit(limit)} ${memory}`),
+    onLearned: (limit) => err(limit.isOnce ? describeOnce(limit) : `${describeLimit(limit)} ${memory}`),
     alwaysTriesImages: () => settings['results.sendImagesToModel'] === 'always',
   });
 }
@@ -45,6 +45,10 @@ function readIfPossible(path: string): string {
 
 function describeLimit({ model, feature, reason }: LearnedLimit): string {
   return `${model} ${CONSEQUENCES[feature]} (“${reason.replace(/[.\s]+$/, '')}”).`;
+}
+
+function describeOnce({ model, reason }: LearnedLimit): string {
+  return `The provider of ${model} refused an image, so the request was sent again with a one-line description of each image (“${reason.replace(/[.\s]+$/, '')}”).`;
 }
 
 const CONSEQUENCES: Readonly<Record<RequestFeature, string>> = {

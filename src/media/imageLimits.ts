@@ -12,6 +12,8 @@ export interface ImageLimits {
   readonly maxBytes: number;
   /** In one request. */
   readonly maxImages: number;
+  /** Refuses a GIF that moves. */
+  readonly stillOnly?: boolean;
 }
 
 /** 5 MB as base64: Anthropic on Bedrock and Vertex, and hosts of MCP servers. Anthropic's own API accepts 10 MB. */
@@ -23,12 +25,17 @@ export const MAX_IMAGE_BYTES = 3_750_000;
  */
 const OTHERS: ImageLimits = { maxSide: 2048, maxBytes: MAX_IMAGE_BYTES, maxImages: 50 };
 
+/** platform.openai.com/docs/guides/images-vision: PNG, JPEG, WebP, and GIF that does not move. */
+const OPENAI: ImageLimits = { ...OTHERS, stillOnly: true };
+
 const PROVIDERS: Readonly<Record<string, ImageLimits>> = {
   // platform.claude.com/docs/en/build-with-claude/vision: 8,000 pixels, but 2,000 above 20 images; 100 images; sides
   // above 1,568 pixels are scaled down. The lower number holds whatever the chat adds later.
   anthropic: { maxSide: 2000, maxBytes: MAX_IMAGE_BYTES, maxImages: 100 },
   // docs.cloud.google.com/vertex-ai, “Image understanding”: 7 MB an image inline; 900 to 3,000 images.
   google: { ...OTHERS, maxImages: 100 },
+  openai: OPENAI,
+  'openai-chat': OPENAI,
 };
 
 export function imageLimits(provider: string): ImageLimits {
@@ -83,10 +90,15 @@ export interface ImageFacts {
   readonly bytes: number;
   /** As it is displayed; undefined if the header cannot be read. */
   readonly size: ImageSize | undefined;
+  /** The pixels must be turned or mirrored to be displayed. Not every model is shown them so. */
+  readonly isTurned?: boolean;
+  /** A GIF with several frames. */
+  readonly moves?: boolean;
 }
 
 /** Decides what is sent of an image, from its header. */
-export function planImage({ mimeType, bytes, size }: ImageFacts, limits: ImageLimits): ImagePlan {
+export function planImage(image: ImageFacts, limits: ImageLimits): ImagePlan {
+  const { mimeType, bytes, size, isTurned = false, moves = false } = image;
   if (!isSendableImage(mimeType)) return describe(`${mimeType} cannot be converted here`);
   if (bytes > MAX_SCALED_BYTES)
     return describe(`it has ${describeSize(bytes)}, and at most ${describeSize(MAX_SCALED_BYTES)} are read`);
@@ -102,7 +114,8 @@ export function planImage({ mimeType, bytes, size }: ImageFacts, limits: ImageLi
       `it has ${width} × ${height} pixels, and at most ${MAX_PIXELS / 1e6} million are decoded`,
     );
   const fits = Math.max(width, height) <= limits.maxSide && bytes <= limits.maxBytes;
-  if (fits && SENT_TYPES.has(mimeType)) return { kind: 'keep' };
+  const isSeenAsIs = !isTurned && !(moves && limits.stillOnly);
+  if (fits && isSeenAsIs && SENT_TYPES.has(mimeType)) return { kind: 'keep' };
   return { kind: 'convert', ...cut(size) };
 }
 

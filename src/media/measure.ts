@@ -184,3 +184,24 @@ function viewOf(bytes: Uint8Array): DataView {
 function isAscii(view: DataView, at: number, text: string): boolean {
   return [...text].every((letter, index) => view.getUint8(at + index) === letter.charCodeAt(0));
 }
+
+const [EXTENSION, IMAGE] = [0x21, 0x2c];
+
+/** Whether a GIF has more than one frame. */
+export function hasFrames(bytes: Uint8Array): boolean {
+  const tableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+  let at = 13 + tableBytes(bytes[10] ?? 0);
+  for (let frames = 0; at < bytes.length; ) {
+    const kind = bytes[at];
+    if (kind === IMAGE) {
+      frames += 1;
+      if (frames > 1) return true;
+      at += 11 + tableBytes(bytes[at + 9] ?? 0);
+    } else if (kind === EXTENSION) at += 2;
+    else return false;
+    // Blocks of data, each with its length; the last one is empty.
+    while ((bytes[at] ?? 0) > 0) at += 1 + (bytes[at] as number);
+    at += 1;
+  }
+  return false;
+}

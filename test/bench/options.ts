@@ -11,7 +11,7 @@ export interface Options {
   readonly clients: readonly ClientName[];
   readonly loads: readonly Load[];
   readonly jsonFile: string;
-  /** The chart of the README, drawn only on demand. */
+  /** The chart of the README and the documentation, drawn only on demand. */
   readonly svgFile: string | undefined;
   /** Reports on earlier results instead of measuring. */
   readonly from: string | undefined;
@@ -29,7 +29,7 @@ const USAGE = `npm run bench -- [results] [chat] [content] [assets] [servers] [e
   --only stdio,json,sse       ways to the server
   --clients floor,ours,sdk2,sdk1
   --json FILE                 default dist/bench/results.json
-  --svg [FILE]                draws the chart; default media/bench-results.svg
+  --svg [FILE]                draws the chart, also as PNG; default media/bench-results.svg
   --from FILE                 reports on earlier results instead of measuring`;
 
 const DEFAULT_SVG = 'media/bench-results.svg';

@@ -1,6 +1,7 @@
 /** `npm run bench`: see `USAGE` in `options.ts`. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { renderSvg } from '../host/workbench/renderSvg.ts';
 import { benchAssets } from './assets.ts';
 import { benchChats } from './chat/chat.ts';
 import { benchContent } from './content/content.ts';
@@ -27,7 +28,7 @@ async function main(options: Options): Promise<void> {
       const outcome = await benchResults(options);
       const results = { ...conditions, ...outcome.figures };
       await finish(results, outcome, from === undefined ? jsonFile : undefined);
-      if (svgFile !== undefined) await write(svgFile, drawChart(results));
+      if (svgFile !== undefined) await drawTo(svgFile, drawChart(results));
     } else if (from === undefined) {
       const outcome = await BENCHES[part]();
       await finish({ ...conditions, ...outcome.figures }, outcome, join(dirname(jsonFile), `${part}.json`));
@@ -39,6 +40,19 @@ async function finish(results: Conditions, { report, passed }: BenchOutcome, fil
   console.log(`${describeConditions(results)}\n\n${report}`);
   if (file !== undefined) await write(file, `${JSON.stringify(results, null, 2)}\n`);
   if (!passed) process.exitCode = 1;
+}
+
+/** As an SVG for the documentation, and as a PNG for the README: the marketplace refuses an SVG there. */
+async function drawTo(svgFile: string, svg: string): Promise<void> {
+  await write(svgFile, svg);
+  const pngFile = svgFile.replace(/(?:\.svg)?$/, '.png');
+  const [width = 0, height = 0] = ['width', 'height'].map((side) => sideOf(svg, side));
+  await renderSvg(svg, { width, height }, pngFile, 2);
+  console.log(`Wrote ${pngFile}.`);
+}
+
+function sideOf(svg: string, name: string): number {
+  return Number(new RegExp(` ${name}="(\\d+)"`).exec(svg)?.[1]);
 }
 
 async function write(path: string, text: string): Promise<void> {

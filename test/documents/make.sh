@@ -2,15 +2,15 @@
 # Makes the documents in this folder again. Not part of the tests: they read the files that are checked in.
 #
 # On Debian: apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui pandoc chromium \
-#   enscript ghostscript groff wkhtmltopdf qpdf zip mpack python3-docx python3-openpyxl fonts-noto-cjk
+#   enscript ghostscript groff wkhtmltopdf qpdf zip mpack python3-docx python3-openpyxl gnumeric fonts-noto-cjk
 #
 # What each file must contain is in table.ts.
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-rm -rf libreoffice pandoc chromium debian broken
-mkdir -p libreoffice pandoc chromium debian broken
+rm -rf libreoffice pandoc chromium debian gnumeric iconv broken
+mkdir -p libreoffice pandoc chromium debian gnumeric iconv broken
 
 # The sources. Each has headings, a list, a table, characters that need escaping, and other scripts.
 cat > "$work/letter.md" <<'MD'
@@ -180,6 +180,16 @@ for row, cells in enumerate([['Orchard', 'Tons'], ['North', '120']]):
         table.cell(row, column).text = text
 document.save('debian/python.docx')
 
+document = Document()
+paragraph = document.add_paragraph('Price:\t12\nper crate')
+paragraph.add_run().add_break()
+paragraph.add_run('and more')
+table = document.add_table(2, 2)
+for row, cells in enumerate([['Orchard', 'Address'], ['North', 'Hill 1\nKöln']]):
+    for column, text in enumerate(cells):
+        table.cell(row, column).text = text
+document.save('debian/breaks.docx')
+
 from openpyxl import Workbook
 book = Workbook()
 sheet = book.active
@@ -189,9 +199,21 @@ sheet.append(['North', datetime.datetime(2026, 1, 15, 9, 30), 120.5, True])
 sheet.append(['South', datetime.date(2026, 12, 31), 95, False])
 book.create_sheet('Empty')
 book.save('debian/openpyxl.xlsx')
+
+times = Workbook()
+times.active.append(['Begin', datetime.time(9, 30), datetime.datetime(2026, 1, 15, 23, 59, 59)])
+times.save(sys.argv[1] + '/times.xlsx')
+
 sheet.cell(1048576, 16384, 'far away')
 book.save('broken/far.xlsx')
 PY
+
+ssconvert "$work/times.xlsx" gnumeric/times.ods
+mv "$work/times.xlsx" debian/times.xlsx
+printf 'Größe;Preis\r\nklein;1,50 €\r\n' | iconv -f UTF-8 -t WINDOWS-1252 > iconv/windows.csv
+printf 'Größe\tPreis\r\nklein\t1,50 €\r\n' | iconv -f UTF-8 -t UTF-16 > iconv/utf16.csv
+printf '<!doctype html><meta charset="iso-8859-2"><h1>Zażółć</h1>' | iconv -f UTF-8 -t ISO-8859-2 > iconv/latin2.html
+printf '<!doctype html><h1>Größe</h1>' | iconv -f UTF-8 -t UTF-16 > iconv/utf16.html
 
 # Broken and hostile ones
 head -c 3000 pandoc/letter.docx > broken/cut.docx

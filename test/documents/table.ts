@@ -139,9 +139,19 @@ export const TEXTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'debian/openpyxl.xlsx': [
     '## Sheet 1: Sales',
-    'North,2026-01-15T09:30:00.000Z,120.5,true\nSouth,2026-12-31,95,false',
+    'North,2026-01-15 09:30:00,120.5,true\nSouth,2026-12-31,95,false',
     '## Sheet 2: Empty',
   ],
+  'debian/breaks.docx': [
+    'Price:\t12\nper crate\nand more',
+    '| Orchard | Address |\n| --- | --- |\n| North | Hill 1 Köln |',
+  ],
+  'debian/times.xlsx': ['Begin,09:30:00,2026-01-15 23:59:59'],
+  'gnumeric/times.ods': ['Begin,09:30:00,2026-01-15 23:59:59'],
+  'iconv/windows.csv': ['Größe;Preis\r\nklein;1,50 €'],
+  'iconv/utf16.csv': ['Größe\tPreis\r\nklein\t1,50 €'],
+  'iconv/latin2.html': ['# Zażółć'],
+  'iconv/utf16.html': ['# Größe'],
   'broken/deep.html.gz': ['At the bottom'],
   // The entities are not expanded.
   'broken/entities.docx': ['# Apples & pears', '- &k;\n- Second point', SCRIPTS],

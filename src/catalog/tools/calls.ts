@@ -141,7 +141,7 @@ function mediaKind({ assetKind }: AssetEntry, { mimeType }: FileWindow): MediaKi
 }
 
 function documentParts(entry: AssetEntry, window: DocumentWindow): Promise<readonly ResultPart[]> {
-  const about = readText(readOutput(entry, window), window.document.pages);
+  const about = readText(readOutput(entry, window), window.document);
   return windowParts({ reference: entry.uri, about, window });
 }
 

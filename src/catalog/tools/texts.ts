@@ -36,7 +36,11 @@ function byNameAmong(assets: readonly ListedAsset[]): (asset: ListedAsset) => st
   return ({ asset, uri }) => (twice.has(asset) ? uri : `asset:${asset}`);
 }
 
-export function readText(window: ReadOutput, pages?: string): string {
+export function readText(
+  window: ReadOutput,
+  document: { pages?: string | undefined; cut?: string | undefined } = {},
+): string {
+  const { pages, cut } = document;
   const { mimeType, totalBytes, start, byteCount, nextStart, documentType } = window;
   const facts = [documentType ?? mimeType, ...(pages === undefined ? [] : [pages]), `${totalBytes} bytes`];
   const what = documentType === undefined ? '' : 'the text of ';
@@ -45,8 +49,11 @@ export function readText(window: ReadOutput, pages?: string): string {
     return `${name} is too large to be returned whole. Read it in windows with start: 0, then with each nextStart, or open the file.`;
   if (byteCount === 0) return `Nothing is at byte ${start} of ${name}: it ends there.`;
   const which =
-    byteCount === totalBytes ? `All of ${name}.` : `Bytes ${start} to ${start + byteCount - 1} of ${name}.`;
-  return nextStart === undefined ? which : `${which} There is more: continue with start ${nextStart}.`;
+    byteCount === totalBytes
+      ? `${cut === undefined ? 'All' : 'A part'} of ${name}.`
+      : `Bytes ${start} to ${start + byteCount - 1} of ${name}.`;
+  if (nextStart === undefined) return cut === undefined ? which : `${which} ${cut}`;
+  return `${which} There is more: continue with start ${nextStart}.`;
 }
 
 export function searchText({ hits, more }: SearchOutput): string {

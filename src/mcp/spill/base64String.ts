@@ -50,10 +50,11 @@ export class StringSpill {
 
   /** Resolves to the number of bytes taken: fewer than given when the rest cannot be base64 that is restored exactly. */
   async take(raw: Buffer): Promise<number> {
-    for (let at = 0; at < raw.length; at += MAX_PIECE_BYTES) {
-      const piece = raw.subarray(at, at + MAX_PIECE_BYTES);
+    for (let at = 0; at < raw.length; ) {
+      const piece = raw.subarray(at, at + this.#nextLength);
       if (this.#outcome.kind !== 'base64') this.#count(piece);
       else if (!(await this.#takePiece(piece))) return at;
+      at += piece.length;
     }
     return raw.length;
   }
@@ -78,6 +79,12 @@ export class StringSpill {
 
   discard(): Promise<void> {
     return this.#table.drop(this.#file);
+  }
+
+  /** A short piece completes a group of digits, so that the next one can be decoded where it is. */
+  get #nextLength(): number {
+    const { rest } = this.#text;
+    return rest === '' || !this.isKept ? MAX_PIECE_BYTES : 4 - rest.length;
   }
 
   async #takePiece(piece: Buffer): Promise<boolean> {
@@ -204,18 +211,18 @@ function readPiece(
   raw: Buffer,
   scratch: Buffer,
 ): { readonly text: Base64Text; readonly digits: string } | undefined {
-  const read = before.escape === '' && !raw.includes(BACKSLASH) ? copyPlain : copyUnescaped;
-  scratch.write(before.rest, 'latin1');
+  const read = before.escape === '' && !raw.includes(BACKSLASH) ? readPlain : copyUnescaped;
   const copied = read(before, raw, scratch);
   if (copied === undefined) return undefined;
+  const { source } = copied;
   let end = copied.end;
-  while (end > before.rest.length && scratch[end - 1] === EQUALS) end--;
+  while (end > before.rest.length && source[end - 1] === EQUALS) end--;
   const padding = before.padding + copied.end - end;
   // No digit may follow padding.
   if (padding > 2 || (before.padding > 0 && end > before.rest.length)) return undefined;
   const whole = end - (end % 4);
-  const alphabet = alphabetOf(scratch.subarray(0, end), before.alphabet);
-  const rest = scratch.toString('latin1', whole, end);
+  const alphabet = alphabetOf(source.subarray(0, end), before.alphabet);
+  const rest = source.toString('latin1', whole, end);
   // The rest is not decoded yet, so the caller does not check it.
   if (alphabet === 'mixed' || !ONLY_DIGITS.test(rest)) return undefined;
   const text = {
@@ -226,7 +233,7 @@ function readPiece(
     escape: copied.escape,
     lines: copied.lines,
   };
-  return { text, digits: scratch.toString('latin1', 0, whole) };
+  return { text, digits: source.toString('latin1', 0, whole) };
 }
 
 function isComplete({ rest, padding, lines, ...text }: Base64Text): boolean {
@@ -261,32 +268,39 @@ async function* restore(text: Base64Text, decoded: AsyncIterable<Buffer>): Async
   yield (text.lines.returned ? '\\r' : '') + text.escape;
 }
 
-interface Copied {
-  /** The end of the digits in the scratch buffer. */
+interface Digits {
+  /** The scratch buffer, or the piece itself if it can be read where it is. */
+  readonly source: Buffer;
   readonly end: number;
   readonly escape: string;
   readonly lines: Lines;
 }
 
-function copyPlain({ rest, lines }: Base64Text, raw: Buffer, scratch: Buffer): Copied | undefined {
+function readPlain({ rest, lines }: Base64Text, raw: Buffer, scratch: Buffer): Digits | undefined {
   const after = advance(lines, raw.length);
-  return after && { end: rest.length + raw.copy(scratch, rest.length), escape: '', lines: after };
+  if (after === undefined) return undefined;
+  if (rest === '') return { source: raw, end: raw.length, escape: '', lines: after };
+  scratch.write(rest, 'latin1');
+  const end = rest.length + raw.copy(scratch, rest.length);
+  return { source: scratch, end, escape: '', lines: after };
 }
 
-function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied | undefined {
-  const source = before.escape === '' ? raw : Buffer.concat([Buffer.from(before.escape, 'latin1'), raw]);
+function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Digits | undefined {
+  scratch.write(before.rest, 'latin1');
+  const text = before.escape === '' ? raw : Buffer.concat([Buffer.from(before.escape, 'latin1'), raw]);
   let lines: Lines | undefined = before.lines;
   let end = before.rest.length;
-  for (let at = 0; at < source.length; ) {
-    const found = source.indexOf(BACKSLASH, at);
-    const stop = found === -1 ? source.length : found;
-    source.copy(scratch, end, at, stop);
+  for (let at = 0; at < text.length; ) {
+    const found = text.indexOf(BACKSLASH, at);
+    const stop = found === -1 ? text.length : found;
+    text.copy(scratch, end, at, stop);
     end += stop - at;
     lines = advance(lines, stop - at);
     if (lines === undefined || found === -1) break;
-    const length = source[found + 1] === 0x75 ? 6 : 2;
-    if (found + length > source.length) return { end, escape: source.toString('latin1', found), lines };
-    const code = readEscape(source.toString('latin1', found + 1, found + length));
+    const length = text[found + 1] === 0x75 ? 6 : 2;
+    if (found + length > text.length)
+      return { source: scratch, end, escape: text.toString('latin1', found), lines };
+    const code = readEscape(text.toString('latin1', found + 1, found + length));
     if (code === 10 || code === 13) {
       lines = breakLine(lines, code);
     } else {
@@ -296,7 +310,7 @@ function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied
     if (lines === undefined) return undefined;
     at = found + length;
   }
-  return lines && { end, escape: '', lines };
+  return lines && { source: scratch, end, escape: '', lines };
 }
 
 /** The character of an escape without its backslash; 0, which is not a digit, for escapes that base64 does not need. */

@@ -2,10 +2,10 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { BUDGET } from '../../base/budget.ts';
 import { limitBody, withBody } from '../../base/httpBody.ts';
 import { JsonFilter } from './jsonFilter.ts';
+import { type Answer, answerOf, type BodyReader, canPostLocally, postLocally } from './localPost.ts';
 import type { PendingRequests } from './tickets.ts';
 
-type Body = ReadableStreamDefaultReader<Uint8Array>;
-type Filter = (body: Body, requests: PendingRequests) => AsyncGenerator<Buffer>;
+type Filter = (body: BodyReader, requests: PendingRequests) => AsyncGenerator<Buffer>;
 
 const FILTERS: ReadonlyMap<string, Filter> = new Map([
   ['application/json', filterJson],
@@ -22,26 +22,27 @@ export function createSpillingFetch(
   onEnd?: (init: RequestInit | undefined) => void,
 ): FetchLike {
   return async (url, init) => {
-    const response = await fetch(url, init);
+    const { response, body } = await send(new URL(url), init, requests);
     const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
     const filter = FILTERS.get(type);
-    if (!response.ok || response.body === null || filter === undefined) {
+    if (body === undefined) return response;
+    if (!response.ok || filter === undefined) {
       // The SDK reads it whole, to quote it.
-      return limitBody(response, { maxBytes: BUDGET.errorBodyBytes, cut: true });
+      const whole = withBody(response, streamOf(body, chunksOf(body)));
+      return limitBody(whole, { maxBytes: BUDGET.errorBodyBytes, cut: true });
     }
-    return withBody(
-      response,
-      filterBody(response.body, (body) => ending(filter(body, requests), () => onEnd?.(init))),
-    );
+    const filtered = ending(filter(body, requests), () => onEnd?.(init));
+    return withBody(response, streamOf(body, filtered));
   };
 }
 
-function filterBody(
-  body: ReadableStream<Uint8Array>,
-  filter: (body: Body) => AsyncGenerator<Buffer>,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  const filtered = filter(reader);
+/** Only results that are saved can be large enough for the shorter way. */
+async function send(url: URL, init: RequestInit | undefined, requests: PendingRequests): Promise<Answer> {
+  if (init !== undefined && requests.savesResult && canPostLocally(url, init)) return postLocally(url, init);
+  return answerOf(await fetch(url, init));
+}
+
+function streamOf(body: BodyReader, filtered: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { done, value } = await filtered.next();
@@ -50,7 +51,7 @@ function filterBody(
     },
     cancel: async (reason) => {
       // Ends the read that the filter may wait for.
-      await reader.cancel(reason);
+      await body.cancel(reason);
       await filtered.return(undefined);
     },
   });
@@ -64,7 +65,7 @@ async function* ending(body: AsyncGenerator<Buffer>, onEnd: () => void): AsyncGe
   }
 }
 
-async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {
+async function* filterJson(body: BodyReader, requests: PendingRequests): AsyncGenerator<Buffer> {
   const filter = new JsonFilter(requests);
   try {
     for await (const chunk of chunksOf(body)) {
@@ -76,7 +77,7 @@ async function* filterJson(body: Body, requests: PendingRequests): AsyncGenerato
   }
 }
 
-async function* filterEvents(body: Body, requests: PendingRequests): AsyncGenerator<Buffer> {
+async function* filterEvents(body: BodyReader, requests: PendingRequests): AsyncGenerator<Buffer> {
   const filter = new JsonFilter(requests);
   const lines = new EventLines();
   let fields: Buffer[] = [];
@@ -125,11 +126,11 @@ async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {
   if (filter.exceedsDropLimit) throw new Error('it sent a message that exceeds the size limit');
 }
 
-async function* chunksOf(body: Body): AsyncGenerator<Buffer> {
+async function* chunksOf(body: BodyReader): AsyncGenerator<Buffer> {
   try {
     for (;;) {
       const { done, value } = await body.read();
-      if (done) return;
+      if (done || value === undefined) return;
       yield Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
   } finally {

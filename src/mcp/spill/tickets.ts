@@ -33,6 +33,11 @@ export class PendingRequests {
     return this.#current.run(ticket, send);
   }
 
+  /** Whether the request that is being sent has a result that is saved. */
+  get savesResult(): boolean {
+    return this.#current.getStore()?.spills !== undefined;
+  }
+
   /** Must be called for every sent message. */
   sent(message: JSONRPCMessage): void {
     // String ids belong to the SDK's own requests, whose results are short.

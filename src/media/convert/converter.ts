@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Queues, unlessAborted } from '../../base/async.ts';
 import { RecentValues } from '../../base/collections.ts';
 import { messageOf } from '../../base/errors.ts';
-import { type ImageLimits, planImage } from '../imageLimits.ts';
-import { imageSize } from '../measure.ts';
+import { type ImageFacts, type ImageLimits, imageLimits, planImage } from '../imageLimits.ts';
+import { hasFrames, imageSize } from '../measure.ts';
 import { orientationOf } from '../tiff.ts';
 import type { ConvertedImage, DocumentJob, DocumentText, ImageJob, Job, Outcome } from './job.ts';
 
@@ -34,11 +34,7 @@ export class Converter {
     limits: ImageLimits,
     signal?: AbortSignal,
   ): Promise<FittedImage> {
-    const orientation = mimeType === 'image/jpeg' || mimeType === 'image/tiff' ? orientationOf(bytes) : 1;
-    const plan = planImage(
-      { mimeType, bytes: bytes.length, size: displayedSize(bytes, orientation) },
-      limits,
-    );
+    const { orientation, plan } = planFor(bytes, mimeType, limits);
     if (plan.kind !== 'convert') return plan;
     const { size, boxes } = plan;
     const maxBytes = Math.min(limits.maxBytes, Math.floor(MAX_SLICES_BYTES / boxes.length));
@@ -76,6 +72,24 @@ export class Converter {
       return outcome;
     });
   }
+}
+
+/** Why an image cannot be sent to any model, as a clause, from its header. Undefined if it may be possible. */
+export function unsendableReason(bytes: Uint8Array, mimeType: string): string | undefined {
+  const { plan } = planFor(bytes, mimeType, imageLimits(''));
+  return plan.kind === 'describe' ? plan.reason : undefined;
+}
+
+function planFor(bytes: Uint8Array, mimeType: string, limits: ImageLimits) {
+  const orientation = mimeType === 'image/jpeg' || mimeType === 'image/tiff' ? orientationOf(bytes) : 1;
+  const facts: ImageFacts = {
+    mimeType,
+    bytes: bytes.length,
+    size: displayedSize(bytes, orientation),
+    isTurned: orientation !== 1,
+    moves: mimeType === 'image/gif' && hasFrames(bytes),
+  };
+  return { orientation, plan: planImage(facts, limits) };
 }
 
 function displayedSize(bytes: Uint8Array, orientation: number) {

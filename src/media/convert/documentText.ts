@@ -1,4 +1,4 @@
-import { mediaByType } from '../table.ts';
+import { isTextType, mediaByType } from '../table.ts';
 import {
   type DocumentReader,
   type DocumentText,
@@ -31,10 +31,11 @@ const READERS: Readonly<Record<string, DocumentReader>> = {
 /** A larger document is not read. */
 export const MAX_DOCUMENT_BYTES = 30_000_000;
 
-/** How documents of this type are read as text; undefined for other files. */
+/** How documents of this type are read as text; undefined for other files. Text in UTF-8 needs no reader. */
 export function documentReader(mimeType: string): DocumentReader | undefined {
   const extension = mediaByType(mimeType)?.extension ?? '';
-  return Object.hasOwn(READERS, extension) ? READERS[extension] : undefined;
+  if (Object.hasOwn(READERS, extension)) return READERS[extension];
+  return isTextType(mimeType) ? 'plain' : undefined;
 }
 
 /** Keeps the chosen pages, as far as they are not too long. */

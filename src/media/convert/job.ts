@@ -29,7 +29,7 @@ export interface PageRange {
   readonly last?: number | undefined;
 }
 
-export type DocumentReader = 'pdf' | 'office' | 'sheet' | 'html' | 'notebook' | 'mail' | 'zip';
+export type DocumentReader = 'pdf' | 'office' | 'sheet' | 'html' | 'notebook' | 'mail' | 'zip' | 'plain';
 
 export interface ConvertedImage {
   readonly mimeType: string;

@@ -16,12 +16,16 @@ export interface LearnedLimit {
   readonly feature: RequestFeature;
   /** The provider's words. */
   readonly reason: string;
+  /** It concerns an image of one request, and is not remembered. */
+  readonly isOnce?: boolean;
 }
 
 /** The limits of one model. */
 export interface KnownLimits {
   known(): ReadonlySet<RequestFeature>;
   learn(feature: RequestFeature, reason: string): Promise<void>;
+  /** A request was accepted only without its images, because of one of them. */
+  leftOutImages?(reason: string): void;
 }
 
 interface ModelLimitsDeps {
@@ -51,6 +55,8 @@ export class ModelLimits {
     return {
       known: () => this.#known(config),
       learn: (feature, reason) => this.#learn(config, feature, reason),
+      leftOutImages: (reason) =>
+        this.#deps.onLearned({ model: config.name, feature: 'images', reason, isOnce: true }),
     };
   }
 

@@ -131,7 +131,8 @@ export function fileOnServer(server: FileServer, stored: StoredFile): MadeFile {
       try {
         const about = await readAbout(server, stored, inTime);
         const { body, type, length } = await fetchFile(server, stored.content, inTime);
-        const bytes = await readAtMost(body, maxBytes);
+        const bytes = length > maxBytes ? length : await readAtMost(body, maxBytes);
+        if (length > maxBytes) await body.cancel();
         return typeof bytes === 'number'
           ? { kind: 'refused', size: Math.max(bytes, length), ...nameOnly(about) }
           : { kind: 'bytes', bytes, declared: type, ...about };

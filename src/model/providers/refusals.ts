@@ -32,17 +32,21 @@ interface LimitedRequest {
 
 /**
  * Repeats a refused request without the feature that was refused, as long as nothing of the reply has arrived. A
- * feature is left out once, so the number of repetitions is limited. It is remembered only if that has helped.
+ * feature is left out once, so the number of repetitions is limited. It is remembered only if that has helped. If only
+ * an image was refused, so that every later request would be too, the request is repeated without images.
  */
 async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEvent, void, undefined> {
   const { model, limits, request, signal } = limited;
   const refused = new Map<RequestFeature, string>();
+  let badImage: string | undefined;
   for (;;) {
-    const sent = leaveOut(request, new Set([...limits.known(), ...refused.keys()]));
+    const withoutImages: readonly RequestFeature[] = badImage === undefined ? [] : ['images'];
+    const sent = leaveOut(request, new Set([...limits.known(), ...refused.keys(), ...withoutImages]));
     let hasBegun = false;
     try {
       for await (const event of model.stream(sent, signal)) {
         if (!hasBegun) for (const [feature, reason] of refused) await limits.learn(feature, reason);
+        if (!hasBegun && badImage !== undefined) limits.leftOutImages?.(badImage);
         hasBegun = true;
         yield event;
       }
@@ -50,8 +54,10 @@ async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEve
     } catch (error) {
       if (hasBegun || signal.aborted || !isModelFailure(error)) throw error;
       const feature = refusedFeature(error, sent);
-      if (feature === undefined || !isSentTo(model, feature)) throw error;
-      refused.set(feature, error.failure?.reason ?? error.message);
+      const reason = error.failure?.reason ?? error.message;
+      if (feature !== undefined && isSentTo(model, feature)) refused.set(feature, reason);
+      else if (feature === undefined && refusesAnImage(error, sent)) badImage = reason;
+      else throw error;
     }
   }
 }
@@ -74,6 +80,38 @@ export function refusedFeature(
   if (failure?.kind === 'failed' && UNAVAILABLE.test(reason)) return undefined;
   return featuresIn(reason, failure?.model).find((feature) => hasFeature(request, feature));
 }
+
+/** Whether the provider could not use one of the images, although the model accepts images. */
+export function refusesAnImage(
+  { failure, message }: Pick<ModelFailure, 'failure' | 'message'>,
+  request: ModelRequest,
+): boolean {
+  if (failure && failure.kind !== 'refused') return false;
+  return (
+    hasFeature(request, 'images') && BAD_IMAGE.test((failure?.reason ?? message).slice(0, MAX_REASON_CHARS))
+  );
+}
+
+const BAD_IMAGE = new RegExp(
+  [
+    // Anthropic
+    'could not process image',
+    '\\bcontent\\.\\d+\\.(?:tool_result\\.content\\.\\d+\\.|\\w+\\.)*image\\b',
+    'image (?:dimensions? )?exceeds?\\b',
+    'image does not match',
+    // OpenAI
+    '(?:unsupported|invalid|corrupt(?:ed)?|malformed) image\\b',
+    'image[\\w ]{0,40} (?:is not|not a|does not represent a) valid\\b',
+    'image_parse_error|invalid_image',
+    'too many images',
+    // Gemini, llama.cpp and gateways
+    '(?:unable|failed|not able) to (?:process|decode|load|read|open|parse)[\\w ]{0,20} image\\b',
+    "(?:can(?:not|['’]t)|could not) (?:process|decode|load|read|open|parse|identify)[\\w ]{0,20} image\\b",
+    'images? (?:larger|bigger|wider|taller) than\\b',
+    'image (?:file )?(?:format|type)[\\w ]{0,20} (?:not supported|unsupported)',
+  ].join('|'),
+  'i',
+);
 
 /** llama.cpp reports images with status 500, OpenRouter with 404. */
 const REFUSALS: ReadonlySet<FailureKind> = new Set(['refused', 'failed', 'model']);

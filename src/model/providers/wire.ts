@@ -50,6 +50,8 @@ export function baseUrlOf(config: Pick<ModelConfig, 'provider' | 'baseUrl'>): st
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
 const DOCUMENTS: ReadonlySet<string> = new Set([...SENT_TYPES, 'application/pdf']);
 const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
+/** ai.google.dev/gemini-api/docs/image-understanding: also the photos of phones, which cannot be converted here. */
+const GEMINI_FILES: ReadonlySet<string> = new Set([...DOCUMENTS_AND_AUDIO, 'image/heic', 'image/heif']);
 
 const OPENAI: Wire = {
   signs: SIGNS.responses,
@@ -95,7 +97,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     metadataKey: 'google',
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    files: DOCUMENTS_AND_AUDIO,
+    files: GEMINI_FILES,
     // For older models the SDK sends one function response per text part, and none for an image alone.
     takesImagesInResults: (model) => NEWER_GEMINI.test(model),
     // Newer models refuse an image in a reply without its signature, for example one that another model made.

@@ -1,13 +1,15 @@
+import { decodeOtherText } from '../../base/encodings.ts';
 import { messageOf } from '../../base/errors.ts';
+import { decodeUtf8 } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { describeLines, type LineRange, renderLineRange, selectLines } from '../../chat/format/lineRange.ts';
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
-import { sharedConverter } from '../../media/convert/converter.ts';
+import { sharedConverter, unsendableReason } from '../../media/convert/converter.ts';
 import { renderDocument } from '../../media/convert/documentText.ts';
 import type { DocumentReader } from '../../media/convert/job.ts';
-import { MAX_PDF_PAGES } from '../../media/imageLimits.ts';
+import { isSendableImage, MAX_PDF_PAGES } from '../../media/imageLimits.ts';
 import type { AttachedFile } from '../../ports/document.ts';
 import type { ContentPart } from '../../ports/models.ts';
 import { assetReference, summarize } from '../../result/modelView.ts';
@@ -100,6 +102,9 @@ export class AttachedParts {
       return { part: this.#viewText(target, await readText(file, signal)), sent };
     }
     if (form.kind === 'named') return this.#viewName(target, file, form.reason);
+    const problem =
+      isSendableImage(mimeType) && !isEstimate ? unsendableReason(await read(signal), mimeType) : undefined;
+    if (problem !== undefined) return this.#viewName(target, file, problem);
     if (form.kind === 'file' && !(await this.#isLongPdf({ ...file, read })))
       return { part: { kind: 'file', name, mimeType, size, read }, sent };
     return this.#viewDocument(target, { ...file, read }, form.kind === 'document' ? form.reader : 'pdf');
@@ -206,7 +211,8 @@ function folderHead(target: string): string {
 }
 
 async function readText(file: AttachedFile, signal: AbortSignal | undefined): Promise<string> {
-  return new TextDecoder().decode(await file.read(signal));
+  const bytes = await file.read(signal);
+  return decodeUtf8(bytes) ?? decodeOtherText(bytes) ?? new TextDecoder().decode(bytes);
 }
 
 function capitalize(text: string): string {

@@ -22,9 +22,9 @@ export function sentAs(
   const reader = documentReader(mimeType);
   const isReadable = reader !== undefined && size > 0 && size <= MAX_DOCUMENT_BYTES;
   // Of a page that was fetched, the words count; of a file of the user's, perhaps the source.
-  const isOwnPage = reader === 'html' && !readAssetName(name);
-  if (isText && (!isReadable || isOwnPage)) return { kind: 'text' };
-  const isFile = mimeType === 'application/pdf' || mimeType.startsWith('audio/') || isSendableImage(mimeType);
+  const isSource = reader === 'plain' || (reader === 'html' && !readAssetName(name));
+  if (isText && (!isReadable || isSource)) return { kind: 'text' };
+  const isFile = mimeType === 'application/pdf' || /^(?:audio|image)\//.test(mimeType);
   const maxBytes = isSendableImage(mimeType) ? MAX_SCALED_BYTES : MAX_FILE_BYTES;
   const isAccepted = isFile && acceptsFile(model, mimeType);
   if (isAccepted && size > 0 && size <= maxBytes) return { kind: 'file' };

@@ -21,7 +21,17 @@ export function editorLimits(memory: vscode.Memento, log: Log): ModelLimits {
   });
 }
 
-async function tellOf({ model, feature, reason }: LearnedLimit): Promise<void> {
+async function tellOf({ model, feature, reason, isOnce }: LearnedLimit): Promise<void> {
+  if (isOnce) {
+    const again = vscode.l10n.t(
+      'The provider of {0} refused an image. The request was sent again with a one-line description of each image.',
+      plainMessage(model),
+    );
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('{0} The provider said: {1}', again, plainMessage(reason)),
+    );
+    return;
+  }
   const forget = vscode.l10n.t('Forget');
   const consequence = CONSEQUENCES[feature](plainMessage(model));
   const message = vscode.l10n.t('{0} The provider said: {1}', consequence, plainMessage(reason));

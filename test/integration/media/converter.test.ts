@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Converter } from '../../../src/media/convert/converter.ts';
+import { Converter, unsendableReason } from '../../../src/media/convert/converter.ts';
 import { turnPixels } from '../../../src/media/convert/image.ts';
 import type { DocumentReader } from '../../../src/media/convert/job.ts';
 import { runJob } from '../../../src/media/convert/runJob.ts';
@@ -300,6 +300,39 @@ it('a photo is turned as its EXIF orientation says', async () => {
   const [image] = fitted.images;
   assert.deepEqual(imageSize(image?.bytes ?? photo), { width: upright.height, height: upright.width });
   assert.equal(image?.mimeType, 'image/jpeg');
+});
+
+it('a photo that would fit is turned too, because not every model is shown it upright', async () => {
+  const photo = readFileSync('samples/server/files/landscape.jpg');
+  const upright = imageSize(photo);
+  const limits = imageLimits('anthropic');
+  assert.equal((await converter.fitImage(photo, 'image/jpeg', limits)).kind, 'keep');
+  const fitted = await converter.fitImage(withOrientation(photo, 8), 'image/jpeg', limits);
+  assert.ok(fitted.kind === 'images' && upright);
+  const { width, height } = imageSize(fitted.images[0]?.bytes ?? photo) ?? upright;
+  assert.equal(width < height, upright.width > upright.height);
+});
+
+it('a GIF that moves is sent as its first frame where only still ones are accepted', async () => {
+  const still = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+  const moving = Buffer.concat([still.subarray(0, -1), still.subarray(19)]);
+  const kinds = async (bytes: Uint8Array, provider: string) => {
+    const fitted = await converter.fitImage(bytes, 'image/gif', imageLimits(provider));
+    return fitted.kind === 'images' ? fitted.images.map(({ mimeType }) => mimeType) : fitted.kind;
+  };
+  assert.equal(await kinds(still, 'openai'), 'keep');
+  assert.equal(await kinds(moving, 'anthropic'), 'keep');
+  assert.deepEqual(await kinds(moving, 'openai'), ['image/png']);
+  assert.deepEqual(await kinds(moving, 'openai-chat'), ['image/png']);
+});
+
+it('a size bomb is known by its header', () => {
+  const bomb = Buffer.from(makePng(10, 10));
+  // Width and height in its first chunk.
+  bomb.writeUInt32BE(50_000, 16);
+  bomb.writeUInt32BE(50_000, 20);
+  assert.match(unsendableReason(bomb, 'image/png') ?? '', /^it has 50000 × 50000 pixels/);
+  assert.equal(unsendableReason(makePng(10, 10), 'image/png'), undefined);
 });
 
 it('a request that joins another one goes on when that one is stopped', async () => {

@@ -23,6 +23,9 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   html: '<h1>Hi</h1>',
   ipynb: '{"cells": [',
   txt: 'Hello',
+  latin1: Buffer.from('Größe', 'latin1'),
+  utf16: Buffer.from('\ufeffGröße', 'utf16le'),
+  noise: Buffer.from('\x01\xff', 'latin1'),
   large: LARGE_PNG,
   padded: Buffer.concat([PNG, Buffer.alloc(500)]),
   bmp: makeBmp(2, 2),
@@ -30,7 +33,8 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   empty: '',
 };
 const PNG_NAMES = { large: 'png', padded: 'png', fake: 'png', empty: 'png' };
-const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', cut: 'pdf', ...PNG_NAMES };
+const CSV_NAMES = { latin1: 'csv', utf16: 'csv', noise: 'csv' };
+const EXTENSIONS: Readonly<Record<string, string>> = { tiff: 'tif', cut: 'pdf', ...PNG_NAMES, ...CSV_NAMES };
 const LIMITS = { defaultBytes: 100, maxMediaBytes: 300 };
 
 async function read(file: string, request: Partial<ContentsRequest>) {
@@ -74,6 +78,11 @@ const RETURNED: readonly [file: string, request: Partial<ContentsRequest>, expec
   ['txt', { as: 'text', start: 1 }, 'text 4'],
   ['txt', { as: 'resource' }, 'text 5'],
   ['txt', { as: 'bytes' }, 'bytes 5'],
+  ['latin1', {}, `text ${Buffer.byteLength('Größe')}`],
+  ['latin1', { as: 'text', start: 2 }, `text ${Buffer.byteLength('öße')}`],
+  ['latin1', { as: 'bytes' }, 'bytes 5'],
+  ['utf16', {}, `text ${Buffer.byteLength('Größe')}`],
+  ['noise', { as: 'bytes' }, 'bytes 2'],
   ['large', {}, 'none 0'],
   ['large', { start: 0 }, 'bytes 100'],
   ['large', { as: 'bytes' }, 'bytes 100'],

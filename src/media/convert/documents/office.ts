@@ -48,14 +48,34 @@ function formOf(bytes: Uint8Array): Form {
 const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
   pptx: inShownOrder,
+  docx: (bytes) => withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, writeOutMarks),
   // It skips the rows of a table that are repeated on each page.
-  opendocument: (bytes) => {
-    const files = unzipSync(bytes);
-    const content = strFromU8(files['content.xml'] ?? new Uint8Array());
-    const rows = content.replace(/<\/?table:table-header-rows\b[^>]*>/g, '');
-    return rows === content ? bytes : zipSync({ ...files, 'content.xml': strToU8(rows) }, { level: 0 });
-  },
+  opendocument: (bytes) =>
+    withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
 };
+
+/** Changes some of the files in a document. */
+function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => string): Uint8Array {
+  const files = unzipSync(bytes);
+  const changed = Object.entries(files).flatMap(([name, content]) => {
+    if (!names.test(name)) return [];
+    const xml = strFromU8(content);
+    const other = change(xml);
+    return other === xml ? [] : [[name, strToU8(other)] as const];
+  });
+  return changed.length === 0 ? bytes : zipSync({ ...files, ...Object.fromEntries(changed) }, { level: 0 });
+}
+
+/** Word has elements for tabs, line breaks and hyphens, which the library drops. Tab stops have attributes. */
+function writeOutMarks(xml: string): string {
+  return xml.replace(
+    /<w:(?:(tab|cr|noBreakHyphen)|br(?: w:type="textWrapping")?(?: w:clear="\w+")?)\s*\/>/g,
+    (_, name) => {
+      const text = name === 'tab' ? '\t' : name === 'noBreakHyphen' ? '-' : '\n';
+      return `<w:t xml:space="preserve">${text}</w:t>`;
+    },
+  );
+}
 
 async function toMarkdown(document: OfficeParserAST): Promise<string> {
   const { value } = await OfficeGenerator.generate(document, 'md', {

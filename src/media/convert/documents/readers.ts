@@ -10,6 +10,7 @@ const READERS: Readonly<Record<DocumentReader, () => Promise<ReadDocument>>> = {
   html: async () => (await import('./html.ts')).readHtml,
   notebook: async () => (await import('./notebook.ts')).readNotebook,
   mail: async () => (await import('./mail.ts')).readMail,
+  plain: async () => (await import('./plain.ts')).readPlain,
   zip: async () => (await import('./zipped.ts')).listZip,
 };
 

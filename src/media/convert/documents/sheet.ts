@@ -25,7 +25,20 @@ function cellText(value: CellValue): string {
 
 function plain(value: CellValue): string {
   if (value === null || value === undefined) return '';
-  // A date without a time is midnight in UTC.
-  if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$/, '');
+  if (value instanceof Date) return moment(value);
+  if (typeof value === 'string') return value.replace(DURATION, '$1:$2:$3');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A time of day in OpenDocument. */
+const DURATION = /^PT(\d{2,})H(\d\d)M(\d\d)(?:\.0+)?S$/;
+
+/** Dates of sheets have no time zone. A date without a time is midnight, and a time without a date is before 1900. */
+function moment(value: Date): string {
+  const [date = '', time = ''] = value
+    .toISOString()
+    .replace(/(?:\.000)?Z$/, '')
+    .split('T');
+  if (value.getUTCFullYear() < 1900) return time;
+  return time === '00:00:00' ? date : `${date} ${time}`;
 }

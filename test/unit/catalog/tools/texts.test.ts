@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hexView, type ShownWindow, windowParts } from '../../../../src/catalog/tools/texts.ts';
+import { hexView, readText, type ShownWindow, windowParts } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';
@@ -183,6 +183,37 @@ describe('bytes as digits and letters', () => {
         assert.match(view, /^[\x20-\x7e\n]*$/);
         assert.equal(view === '' ? 0 : view.split('\n').length, Math.ceil(bytes.length / 16));
       }),
+    );
+  });
+});
+
+describe('what is said about a read file', () => {
+  const window = {
+    uri: 'asset:a.pdf',
+    name: 'a.pdf',
+    mimeType: 'text/markdown',
+    documentType: 'application/pdf',
+    totalBytes: 10,
+    start: 0,
+    byteCount: 10,
+    content: 'text',
+    lastModified: '2026-11-18T09:30:12.000Z',
+    estimatedTokens: 3,
+    autoReadSafe: true,
+    largeFileWarning: false,
+  } as const;
+
+  it('names a document that was read to its end', () => {
+    assert.equal(
+      readText(window, { pages: '2 pages' }),
+      'All of the text of a.pdf (application/pdf, 2 pages, 10 bytes).',
+    );
+  });
+
+  it('does not call a document whole that was cut, and says how to go on', () => {
+    assert.equal(
+      readText(window, { pages: '9 pages', cut: 'Continue with pages "3-".' }),
+      'A part of the text of a.pdf (application/pdf, 9 pages, 10 bytes). Continue with pages "3-".',
     );
   });
 });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { EventReader } from '../../../../src/model/providers/events.ts';
-import { fileOfAudio, fileOfData } from '../../../../src/model/providers/madeFiles.ts';
+import {
+  fileOfAudio,
+  fileOfData,
+  fileOnServer,
+  openAiFile,
+} from '../../../../src/model/providers/madeFiles.ts';
 import { outputOptions } from '../../../../src/model/providers/outputs.ts';
 import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 import type { MadeBytes, MadeFile, ModelEvent } from '../../../../src/ports/models.ts';
@@ -120,6 +125,24 @@ it('the files of a whole reply are those of a stream', () => {
     ),
     ['image', 'audio', 'finish'],
   );
+});
+
+it('a file on the server whose length is over the limit is not fetched', async () => {
+  let cancelled = false;
+  const body = new ReadableStream({
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  const file = fileOnServer(
+    {
+      config: { name: 'm', provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1' },
+      fetch: async () => new Response(body, { headers: { 'content-length': '3000' } }),
+    },
+    openAiFile('c', 'f', 'huge.bin'),
+  );
+  assert.equal(show(await file.read(MAX_BYTES)), 'refused 3000');
+  assert.ok(cancelled);
 });
 
 describe('a model whose name says that it makes files', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ModelError, toFailure } from '../../../../src/model/providers/failure.ts';
 import { limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
+import { hasFeature } from '../../../../src/model/request/features.ts';
 import type {
   ChatModel,
   FilePart,
@@ -260,9 +261,14 @@ const refuse = (reason: string, status = 400) =>
   new ModelError({ message: reason, failure: { kind: 'refused', reason, status }, status });
 
 /** A model whose replies are given; an error is thrown in its place. */
-function createModel(replies: readonly (readonly (ModelEvent | Error)[])[], provider = 'openai-chat') {
+function createModel(
+  replies: readonly (readonly (ModelEvent | Error)[])[],
+  provider = 'openai-chat',
+  request = REQUEST,
+) {
   const sent: ModelRequest[] = [];
   const learned: string[] = [];
+  const leftOut: string[] = [];
   const known = new Set<RequestFeature>();
   const model: ChatModel = {
     name: 'm',
@@ -283,10 +289,11 @@ function createModel(replies: readonly (readonly (ModelEvent | Error)[])[], prov
       known.add(feature);
       learned.push(`${feature}: ${reason}`);
     },
+    leftOutImages: (reason: string) => void leftOut.push(reason),
   };
   const limited = limitModel(model, limits);
-  const run = () => collect(limited.stream(REQUEST, new AbortController().signal));
-  return { limited, run, sent, learned, known };
+  const run = () => collect(limited.stream(request, new AbortController().signal));
+  return { limited, run, sent, learned, leftOut, known };
 }
 
 it('each refused feature is left out once, and remembered when the reply begins', async () => {
@@ -311,6 +318,38 @@ it('a feature without which the request fails too is not remembered', async () =
     await assert.rejects(run(), second);
     assert.deepEqual([sent.length, learned], [2, []]);
   }
+});
+
+describe('an image that the provider cannot use', () => {
+  const words = [
+    'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes',
+    'Could not process image',
+    'messages.2.content.0.tool_result.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels',
+    'You uploaded an unsupported image. Please make sure your image has of one of the following formats',
+    'The image data you provided does not represent a valid image.',
+    'Unable to process input image. Please retry or report in https://example.org',
+    'Failed to load image or audio file',
+  ];
+  for (const reason of words) {
+    it(`is left out, and the user is told: ${reason.slice(0, 50)}`, async () => {
+      const { run, sent, learned, leftOut } = createModel([[refuse(reason)], [WORD]], undefined, FULL);
+      await run();
+      assert.deepEqual([learned, leftOut], [[], [reason]]);
+      assert.deepEqual(
+        sent.map((each) => hasFeature(each, 'images')),
+        [true, false],
+      );
+    });
+  }
+
+  it('is not looked for in a request without images, or twice', async () => {
+    const error = refuse('Could not process image');
+    const bare = createModel([[error], [WORD]], undefined, BARE);
+    await assert.rejects(bare.run(), error);
+    const again = createModel([[error], [error], [WORD]], undefined, FULL);
+    await assert.rejects(again.run(), error);
+    assert.deepEqual([bare.sent.length, again.sent.length, again.leftOut], [1, 2, []]);
+  });
 });
 
 it('a reply that has begun is never requested again', async () => {

@@ -85,6 +85,19 @@ describe('a web page', () => {
   });
 });
 
+it('a photo of a phone is sent to models that accept its type', () => {
+  const photo = { name: 'a.heic', mimeType: 'image/heic', size: 9, isText: false };
+  assert.deepEqual(sentAs(photo, { name: 'm', accepts: () => true }), { kind: 'file' });
+  assert.equal(sentAs(photo, { name: 'm', accepts: (type) => type === 'image/png' }).kind, 'named');
+});
+
+it('a table in another encoding than UTF-8 is sent as its text', () => {
+  const table = { name: 'sales.csv', mimeType: 'text/csv', size: 9 };
+  const model = { name: 'm', accepts: () => false };
+  assert.deepEqual(sentAs({ ...table, isText: false }, model), { kind: 'document', reader: 'plain' });
+  assert.deepEqual(sentAs({ ...table, isText: true }, model), { kind: 'text' });
+});
+
 describe('a link to a folder', () => {
   it('sends its listing, and says how to get its files', async () => {
     const { sent } = await send('[docs](docs/)');
