@@ -105,8 +105,9 @@ function againButton({ uri, again, resumable }: FailurePlace): FailureButton {
 }
 
 /** A few words for a lens. */
-export function summarize({ kind, server = '' }: Failure): string {
-  return kind === 'server' ? vscode.l10n.t('Server {0} failed', server) : SUMMARIES[kind];
+export function summarize({ kind, server = '', status }: Failure): string {
+  if (kind === 'server') return vscode.l10n.t('Server {0} failed', server);
+  return kind === 'format' && status === 404 ? vscode.l10n.t('Address not found') : SUMMARIES[kind];
 }
 
 const SUMMARIES: Readonly<Record<Exclude<FailureKind, 'server'>, string>> = {
