@@ -153,7 +153,7 @@ export function childrenOfServer({ server, state, source }: ServerRow): readonly
       return [
         note(cause.charAt(0).toUpperCase() + cause.slice(1), 'info'),
         note(t('Restart Server'), 'debug-restart', 'filechat.restartServer'),
-        ...(source === 'sample' ? [] : [note(t('Edit Configuration'), 'edit', 'filechat.editServer')]),
+        ...(source === 'sample' ? [] : [note(t('Edit Server'), 'edit', 'filechat.editServer')]),
         note(t('Show Log'), 'output', 'filechat.showServerLog'),
       ];
     }
