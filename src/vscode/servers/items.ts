@@ -9,6 +9,7 @@ import type {
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import { localReason } from '../ui/serverReasons.ts';
 import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
@@ -105,13 +106,13 @@ function shortDetails(server: string, state: ServerRow['state']): readonly strin
 /** Removes the name of the server and “could not be started”, which the row already shows. */
 export function causeOf(server: string, reason: string): string {
   const start = `Server ${server}`;
-  return reason.startsWith(start)
-    ? reason.slice(start.length).replace(/^( could not be \w+)?: /, '')
-    : reason;
+  const rest = reason.startsWith(start) ? reason.slice(start.length) : '';
+  const [, , cause = reason] = /^( could not be \w+)?: (.*)$/s.exec(rest) ?? [];
+  return localReason(cause);
 }
 
 function fullDetails(state: ServerRow['state']): readonly (string | undefined)[] {
-  if (state.kind === 'failed') return [state.reason];
+  if (state.kind === 'failed') return [localReason(state.reason)];
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
   return [
