@@ -10,6 +10,7 @@ export type FailureAction =
   | 'tryAgain'
   | 'openBilling'
   | 'compact'
+  | 'showBreakdown'
   | 'openModelSettings'
   | 'restartServer'
   | 'showServerLog'
@@ -26,7 +27,7 @@ const ACTIONS: Readonly<Record<FailureKind, readonly FailureAction[]>> = {
   unreachable: ['tryAgain', 'selectModel', 'openModelSettings'],
   certificate: ['openModelSettings', 'tryAgain'],
   lost: ['tryAgain'],
-  tooLong: ['compact', 'selectModel'],
+  tooLong: ['compact', 'showBreakdown', 'selectModel'],
   format: ['openModelSettings', 'selectModel'],
   failed: ['tryAgain', 'selectModel'],
   refused: ['selectModel', 'tryAgain'],

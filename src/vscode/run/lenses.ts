@@ -93,8 +93,8 @@ function problemLenses(uri: vscode.Uri, { problems, place }: FailedRun, shown: R
       arguments: [{ uri, problem: problems.indexOf(shown) }],
     },
     ...(failure ? buttonsFor(failure, place) : [])
-      // The other lenses of the row run the chat and show its model.
-      .filter(({ action }, at) => !RUNS_AGAIN.has(action) && (action !== 'selectModel' || at === 0))
+      // Another lens of the row shows the model.
+      .filter(({ action }, at) => !ONLY_IN_MESSAGES.has(action) && (action !== 'selectModel' || at === 0))
       .map(({ icon, title, command, arguments: args = [] }) => ({
         title: `$(${icon}) ${title}`,
         command,
@@ -112,7 +112,8 @@ function failedServers(servers: readonly RunProblem[]): vscode.Command {
   };
 }
 
-const RUNS_AGAIN: ReadonlySet<string> = new Set(['tryAgain', 'resume']);
+/** The row runs the chat anyway, and is too short for a third way out. */
+const ONLY_IN_MESSAGES: ReadonlySet<string> = new Set(['tryAgain', 'resume', 'showBreakdown']);
 
 function createLens(document: vscode.TextDocument, offset: number, command: vscode.Command): vscode.CodeLens {
   const position = document.positionAt(offset);

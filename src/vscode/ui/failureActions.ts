@@ -65,6 +65,13 @@ const BUTTONS: Readonly<Record<FailureAction, CreateButton>> = {
     command: 'filechat.compact',
     arguments: [{ uri }],
   }),
+  showBreakdown: (_, { uri }) => ({
+    action: 'showBreakdown',
+    icon: 'list-tree',
+    title: vscode.l10n.t('Show What Will Be Sent'),
+    command: 'filechat.showBreakdown',
+    arguments: [{ uri }],
+  }),
   openModelSettings: () => ({
     action: 'openModelSettings',
     icon: 'gear',

@@ -358,7 +358,7 @@ it('each kind of failure has something to do next', () => {
     ['credit', ['openBilling', 'selectModel', 'tryAgain']],
     ['unreachable', ['tryAgain', 'selectModel', 'openModelSettings']],
     ['lost', ['tryAgain']],
-    ['tooLong', ['compact', 'selectModel']],
+    ['tooLong', ['compact', 'showBreakdown', 'selectModel']],
     ['server', ['restartServer', 'showServerLog', 'editServer']],
   ];
   for (const [kind, actions] of cases)
