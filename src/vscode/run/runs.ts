@@ -108,6 +108,14 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Reports a run that could not be started like one that has failed. */
+  refuse(document: vscode.TextDocument, outcome: RunOutcome, again?: vscode.Command): RunOutcome {
+    const { uri } = document;
+    this.failures.remember(document, outcome, { servers: [], again });
+    this.#fireChange(uri);
+    return tell(outcome, { uri, again });
+  }
+
   #tellOfServers({ servers, document: { uri } }: Run): void {
     for (const failure of servers.values()) {
       const { server = '', reason = '' } = failure;

@@ -8,8 +8,8 @@ import type {
   TemplateInfo,
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
+import { localSentence } from '../ui/coreSentences.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
-import { localReason } from '../ui/serverReasons.ts';
 import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
@@ -108,11 +108,11 @@ export function causeOf(server: string, reason: string): string {
   const start = `Server ${server}`;
   const rest = reason.startsWith(start) ? reason.slice(start.length) : '';
   const [, , cause = reason] = /^( could not be \w+)?: (.*)$/s.exec(rest) ?? [];
-  return localReason(cause);
+  return localSentence(cause);
 }
 
 function fullDetails(state: ServerRow['state']): readonly (string | undefined)[] {
-  if (state.kind === 'failed') return [localReason(state.reason)];
+  if (state.kind === 'failed') return [localSentence(state.reason)];
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
   return [

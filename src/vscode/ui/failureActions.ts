@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/failures.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
-import { localReason } from './serverReasons.ts';
+import { localSentence } from './coreSentences.ts';
 import { t } from './words.ts';
 
 /** Where something failed, and how to do it again. */
@@ -20,12 +20,11 @@ export interface FailureButton extends vscode.Command {
 
 /** The whole sentence in the user's language. */
 export function explainOutcome({ failure, error }: Pick<RunOutcome, 'failure' | 'error'>): string {
-  if (!failure) return error ?? vscode.l10n.t('The command failed.');
-  const { kind, reason } = failure;
-  return describeFailure(
-    kind === 'server' ? { ...failure, reason: reason && localReason(reason) } : failure,
-    t,
-  );
+  if (!failure) return error === undefined ? vscode.l10n.t('The command failed.') : localSentence(error);
+  const { host, reason } = failure;
+  // Without a host, the reason is a sentence of the core.
+  const isOurs = host === undefined && reason !== undefined;
+  return describeFailure(isOurs ? { ...failure, reason: localSentence(reason) } : failure, t);
 }
 
 /** The same buttons for the notification and for the lenses. */

@@ -4,7 +4,8 @@ import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { Backoff } from '../../../../src/base/async.ts';
 import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/failure.ts';
 import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
-import { localReason } from '../../../../src/vscode/ui/serverReasons.ts';
+import { findModel } from '../../../../src/model/config/models.ts';
+import { localSentence } from '../../../../src/vscode/ui/coreSentences.ts';
 import { useTranslation } from '../../../../src/vscode/ui/words.ts';
 
 const stdio = { kind: 'stdio', command: 'x', args: [], env: {} } as const;
@@ -30,10 +31,12 @@ const REASONS: readonly (string | undefined)[] = [
     ),
   ),
   timeout,
+  String(findModel('x', new Map())).slice(0, -1),
+  String(findModel('x', new Map([['a', { name: 'a', provider: 'tour', model: '' }]]))).slice(0, -1),
   `${timeout}. It wrote nothing to stderr; run its command in a terminal`,
 ];
 
-describe('the reason why a server failed', () => {
+describe('a sentence of the core', () => {
   // Every translated sentence is in marks.
   before(() => useTranslation((message) => `«${message}»`, 'xx'));
   after(() => useTranslation((message) => message));
@@ -41,9 +44,9 @@ describe('the reason why a server failed', () => {
   for (const reason of REASONS) {
     it(`${reason}`, () => {
       assert.ok(reason);
-      assert.match(localReason(reason), /^«.*»$/);
+      assert.match(localSentence(reason), /^«.*»$/);
       assert.match(
-        localReason(`Server a could not be started: ${reason}.`),
+        localSentence(`Server a could not be started: ${reason}.`),
         /^«Server a could not be started: «.*»»\.$/,
       );
     });
@@ -53,18 +56,18 @@ describe('the reason why a server failed', () => {
     const backoff = new Backoff();
     backoff.failed('Server a could not be started: its process ended. Oh.', { nowMs: 0, livedMs: undefined });
     assert.equal(
-      localReason(backoff.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
+      localSentence(backoff.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
       '««Server a could not be started: «its process ended. Oh»». Fix the cause, then run “Filechat: Restart Server”».',
     );
     const often = new Backoff();
     for (const _ of [1, 2, 3]) often.failed('Oh.', { nowMs: 0, livedMs: 1 });
     assert.match(
-      localReason(often.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
+      localSentence(often.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
       /^«Server a failed 3 times/,
     );
   });
 
   it('in the words of the server stays as it is', () => {
-    assert.equal(localReason('Missing API token.'), 'Missing API token.');
+    assert.equal(localSentence('Missing API token.'), 'Missing API token.');
   });
 });

@@ -1,24 +1,36 @@
 import { type Translate, t as translate } from './words.ts';
 
 /**
- * The reason why a server failed, in the user's language. The core gives it in English, for logs, chats and the command
- * line. What a server itself has written stays as it is.
+ * A sentence of the core in the user's language, such as the reason why a server failed. The core writes English, for
+ * logs, chats and the command line. What a server or a provider itself has written stays as it is.
  */
-export function localReason(reason: string): string {
+export function localSentence(reason: string): string {
   const end = reason.endsWith('.') ? '.' : '';
   const words = reason.slice(0, reason.length - end.length);
   const local = templates(translate);
   for (const [at, pattern] of PATTERNS.entries()) {
     const found = pattern.exec(words);
     if (!found) continue;
-    const place = (_: string, index: string) => localReason(found[Number(index) + 1] ?? '');
+    const place = (_: string, index: string) => localSentence(found[Number(index) + 1] ?? '');
     return (local[at] ?? '').replace(/\{(\d)\}/g, place) + end;
   }
   return reason;
 }
 
-/** The sentences of mcp/connection and mcp/pool, without the full stop. The first that matches is used. */
+/** Without the full stop. The first that matches is used. */
 const templates = (t: Translate): readonly string[] => [
+  // Of runs.
+  t('There is no model “{0}”. No models are configured in filechat.models; add one, or use {1}'),
+  t('There is no model “{0}”. Configured models: {1}. You can also use {2}'),
+  t('a name such as {0} or {1}, or tour'),
+  t('there is no such file'),
+  t('The model “{0}” needs an address: add it to filechat.models with a "baseUrl"'),
+  t('There is no agent “{0}”. Create it as .filechat/NAME.md, or correct “agent”'),
+  t('There is no interrupted reply to resume'),
+  t('The model sent an empty reply'),
+  t('There is nothing to summarize yet. Let the model finish its reply first'),
+  t('Line {0}: “{1}” cannot be sent: {2}. Correct the link, or write it as code'),
+  // Of mcp/connection and mcp/pool.
   t('{0} Fix the cause, then run “Filechat: Restart Server”'),
   t(
     'Server {0} failed {1} times in a row. Try again in {2} s, or run “Filechat: Restart Server” now. Last error: {3}',
