@@ -255,12 +255,11 @@ export class Backoff {
    * Why the server is not started now. One that could not be started is left alone until the user starts it or its
    * configuration changes. `restart` says how.
    */
-  refusal(nowMs: number, restart: string): string | undefined {
-    if (this.#isBroken)
-      return `it could not be started. Fix the cause, then ${restart}. Last error: ${this.#reason}`;
+  refusal(nowMs: number, server: string, restart: string): string | undefined {
+    if (this.#isBroken) return `${this.#reason} Fix the cause, then ${restart}.`;
     const waitMs = this.retryAtMs - nowMs;
     if (waitMs <= 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
-    return `it failed ${this.failures} times in a row. Try again in ${seconds} s, or ${restart} now. Last error: ${this.#reason}`;
+    return `Server ${server} failed ${this.failures} times in a row. Try again in ${seconds} s, or ${restart} now. Last error: ${this.#reason}`;
   }
 }

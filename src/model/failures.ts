@@ -10,6 +10,7 @@ export type FailureAction =
   | 'tryAgain'
   | 'openBilling'
   | 'compact'
+  | 'showBreakdown'
   | 'openModelSettings'
   | 'restartServer'
   | 'showServerLog'
@@ -26,7 +27,7 @@ const ACTIONS: Readonly<Record<FailureKind, readonly FailureAction[]>> = {
   unreachable: ['tryAgain', 'selectModel', 'openModelSettings'],
   certificate: ['openModelSettings', 'tryAgain'],
   lost: ['tryAgain'],
-  tooLong: ['compact', 'selectModel'],
+  tooLong: ['compact', 'showBreakdown', 'selectModel'],
   format: ['openModelSettings', 'selectModel'],
   failed: ['tryAgain', 'selectModel'],
   refused: ['selectModel', 'tryAgain'],
@@ -110,7 +111,9 @@ function describeKind(failure: Failure, t: Translate): string {
     case 'tooLong':
       return t('The chat is too long for {0}', model);
     case 'format':
-      return t('{0} sent a response in an unknown format', host);
+      return status === 404
+        ? t('Nothing was found at {0}', failure.baseUrl ?? host)
+        : t('{0} sent a response in an unknown format', host);
     case 'failed':
       return status === 0 ? t('{0} reported an error', host) : t('{0} failed with status {1}', host, status);
     case 'refused':

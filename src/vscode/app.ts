@@ -222,7 +222,8 @@ export class App {
 
   compact(argument: unknown): Promise<RunOutcome> {
     return withChat(argument, async (document) => {
-      if (!(await this.#prepareModel(document))) return CANCELLED;
+      const unprepared = await this.#prepareModel(document);
+      if (unprepared) return unprepared;
       // A summary is not shown before it is complete, so a notification shows the progress.
       const outcome = await withNotice(vscode.l10n.t('Summarizing the chat'), (signal) => {
         signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
@@ -284,19 +285,22 @@ export class App {
 
   async #runNext(document: vscode.TextDocument, work: Work, again?: vscode.Command): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    if (needsModel(document.getText()) && !(await this.#prepareModel(document))) return CANCELLED;
+    const unprepared = needsModel(document.getText()) ? await this.#prepareModel(document, again) : undefined;
+    if (unprepared) return unprepared;
     const refused = await this.#askForServers(document);
     if (refused) return tell(refused);
     return this.#runs.start(document, work, again);
   }
 
   /** Asks for the model before anything is written, so that a cancelled run leaves no trace. */
-  async #prepareModel(document: vscode.TextDocument): Promise<boolean> {
+  async #prepareModel(
+    document: vscode.TextDocument,
+    again?: vscode.Command,
+  ): Promise<RunOutcome | undefined> {
     try {
-      return await this.modelCommands.prepare(document);
+      return (await this.modelCommands.prepare(document)) ? undefined : CANCELLED;
     } catch (error) {
-      tell(failed(messageOf(error)));
-      return false;
+      return this.#runs.refuse(document, failed(messageOf(error)), again);
     }
   }
 

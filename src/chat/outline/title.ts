@@ -1,5 +1,6 @@
 import { eachLine, visibleLine } from '../../base/lines.ts';
 import { textAfterQuote } from '../edits/fileLink.ts';
+import { renderToolName } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { withoutComments } from '../format/comments.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
@@ -9,15 +10,23 @@ const MAX_TITLE_CHARS = 60;
 /** More than any title shows. */
 const MAX_LINE_CHARS = 1000;
 
-/** A title from the user's first message; `undefined` if there is no text. */
+/** A title from the user's first message, or the tool that the user calls; `undefined` if there is no text. */
 export function titleFor(text: string, maxChars = MAX_TITLE_CHARS): string | undefined {
-  for (const turn of parseChat(text).turns) {
-    if (turn.role !== 'user') continue;
-    const body = withoutComments(turnBody(text, turn));
+  const turns = parseChat(text).turns.filter(({ role }) => role === 'user');
+  for (const turn of turns) {
+    const body = withoutComments(bodyWithoutCalls(text, turn));
     const title = firstWords(textAfterQuote(body), maxChars) ?? firstWords(body, maxChars);
     if (title !== undefined) return title;
   }
-  return undefined;
+  const [call] = turns.flatMap(({ calls }) => calls);
+  return call && renderedText(renderToolName(call), maxChars);
+}
+
+function bodyWithoutCalls(text: string, turn: Turn): string {
+  if (turn.calls.length === 0) return turnBody(text, turn);
+  const starts = [turn.bodyStart, ...turn.calls.map(({ end }) => end)];
+  const ends = [...turn.calls.map(({ start }) => start), turn.end];
+  return starts.map((start, at) => text.slice(start, ends[at])).join('\n');
 }
 
 const MAX_EXCERPT_CHARS = 40;

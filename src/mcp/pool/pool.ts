@@ -182,11 +182,9 @@ export class ServerPool {
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (this.#backoffs.get(name)?.of !== fingerprint) this.resetBackoff(name);
     void this.#retire(old, 'its configuration was changed');
-    const refusal = this.#backoffOf(name).refusal(
-      this.#now(),
-      (this.#options.advice ?? EDITOR_ADVICE).restart,
-    );
-    if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
+    const { restart } = this.#options.advice ?? EDITOR_ADVICE;
+    const refusal = this.#backoffOf(name).refusal(this.#now(), name, restart);
+    if (refusal !== undefined) throw new Error(refusal);
     const slot = this.#createSlot(name, config, fingerprint);
     this.#slots.set(name, slot);
     slot.opened.then(

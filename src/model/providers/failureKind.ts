@@ -15,6 +15,10 @@ interface Rule {
   readonly reason?: RegExp;
 }
 
+/** Of Ollama, FastAPI, nginx, Express, Kong, OpenAI and Groq. None of them names a model. */
+const WRONG_PATH =
+  /^\W*(error\W+)?(404\W*)?((page|file|path|route|resource|url) )?not found\W*\d*$|(invalid|unknown)( request)? (url|path|route|endpoint)|no route matched|cannot post \//i;
+
 /**
  * The first rule that matches decides. A rule matches by its status, names or words; with a status, names and words
  * only narrow it. Words are needed where providers have no code: Anthropic for credit, xAI and Gemini for keys.
@@ -53,6 +57,8 @@ const RULES: readonly Rule[] = [
   },
   // OpenRouter: the model exists, but not with what the request asks for.
   { kind: 'refused', status: [404], reason: /no endpoints found/i },
+  // The address is wrong, usually for want of `/v1`: the web server answers, not the API.
+  { kind: 'format', status: [404], reason: WRONG_PATH },
   { kind: 'model', status: [404] },
   { kind: 'access', status: [403] },
   { kind: 'rateLimit', status: [429] },

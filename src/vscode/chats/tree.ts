@@ -82,7 +82,10 @@ function groupItem({ group, chats }: Extract<ChatNode, { kind: 'group' }>, isOpe
   item.description = String(chats.length);
   item.contextValue = 'group';
   item.accessibilityInformation = {
-    label: vscode.l10n.t('{0}, {1} chats', groupName(group), chats.length),
+    label:
+      chats.length === 1
+        ? vscode.l10n.t('{0}, 1 chat', groupName(group))
+        : vscode.l10n.t('{0}, {1} chats', groupName(group), chats.length),
   };
   return item;
 }

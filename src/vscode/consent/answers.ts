@@ -80,8 +80,11 @@ export class CallAnswers {
     const chat = chatOf(document);
     const isAtCaret = (question: OpenQuestion) => {
       const state = stateOf(question, chat);
-      const range = state.kind === 'withdrawn' ? undefined : rangeOf(document, state.at);
-      return editor !== undefined && range?.contains(editor.selection.active) === true;
+      if (!editor || state.kind === 'withdrawn') return false;
+      const { start, end } = rangeOf(document, state.at);
+      const { line } = editor.selection.active;
+      // The line below the last call is where the cursor waits, not a choice.
+      return line >= start.line && (line < end.line || (line === end.line && end.character > 0));
     };
     const atCaret = waiting.filter(isAtCaret);
     return [...atCaret, ...waiting.filter((each) => !atCaret.includes(each))];

@@ -158,18 +158,16 @@ function noticeText(questions: readonly OpenQuestion[]): string {
   const [first] = questions;
   if (!first) return '';
   const [name, chat] = [plainMessage(renderToolName(first.call)), plainMessage(chatName(first.chat))];
-  const message =
-    questions.length === 1
-      ? vscode.l10n.t('{0} asks for permission in the chat “{1}”.', name, chat)
-      : vscode.l10n.t(
-          '{0} and {1} more calls ask for permission in the chat “{2}”.',
-          name,
-          questions.length - 1,
-          chat,
-        );
   const argument = { uri: first.chat.toString(), id: first.call.id };
   const show = commandLink(vscode.l10n.t('Show Chat'), 'filechat.showCall', argument);
-  return `${message} ${show} · ${vscode.l10n.t('Cancel stops the chat.')}`;
+  return `${askingIn(chat, name, questions.length - 1)} ${show} · ${vscode.l10n.t('Cancel stops the chat.')}`;
+}
+
+function askingIn(chat: string, name: string, others: number): string {
+  if (others === 0) return vscode.l10n.t('{0} asks for permission in the chat “{1}”.', name, chat);
+  return others === 1
+    ? vscode.l10n.t('{0} and one more call ask for permission in the chat “{1}”.', name, chat)
+    : vscode.l10n.t('{0} and {1} more calls ask for permission in the chat “{2}”.', name, others, chat);
 }
 
 /** Says what an empty turn after a declined call is for. */

@@ -15,7 +15,7 @@ import { latestUri } from '../chat/renames.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
-import { readFields, readString } from '../ui/commandArguments.ts';
+import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -88,16 +88,18 @@ export class ModelCommands implements vscode.Disposable {
     if (name === undefined) return;
     const owner = this.#models.keyOwner(name);
     if (!owner) tell(failed(vscode.l10n.t('There is no model “{0}” that uses a key.', plainMessage(name))));
-    else if (await this.#models.askKey(owner)) void this.#tellSaved(owner.label);
+    else if (await this.#models.askKey(owner)) void this.#tellSaved(owner.label, readUri(fields, 'uri'));
   }
 
-  async #tellSaved(label: string): Promise<void> {
-    const select = vscode.l10n.t('Select Model…');
+  /** `chat` is the one whose run needed the key. */
+  async #tellSaved(label: string, chat: vscode.Uri | undefined): Promise<void> {
+    const [run, select] = [vscode.l10n.t('Run'), vscode.l10n.t('Select Model…')];
     const message = vscode.l10n.t('The key for {0} was saved.', plainMessage(label));
     // With a model, the next run uses the key.
-    const buttons = this.#models.configOf(undefined) ? [] : [select];
-    if ((await vscode.window.showInformationMessage(message, ...buttons)) === select)
-      await vscode.commands.executeCommand('filechat.selectModel');
+    const others = this.#models.configOf(undefined) ? [] : [select];
+    const answer = await vscode.window.showInformationMessage(message, ...(chat ? [run] : others));
+    if (answer === run) await vscode.commands.executeCommand('filechat.run', { uri: chat });
+    if (answer === select) await vscode.commands.executeCommand('filechat.selectModel');
   }
 
   /** A configured model, or a provider, whose key serves all of its models. */

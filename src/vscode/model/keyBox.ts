@@ -50,7 +50,7 @@ export function askKey({
     checking: vscode.l10n.t('Checking the key…'),
     read: (typed) => readTyped(typed, isOptional),
     check: (key, signal) => listWithKey({ ...owner, preset }, key, signal),
-    explain: (error) => explainFailure(error, label),
+    explain: (error, key) => explainFailure(error, label, key),
   });
 }
 
@@ -114,7 +114,7 @@ export async function inTime<T>(signal: AbortSignal, work: (either: AbortSignal)
 }
 
 /** A key that is valid but may not list models is refused with 403, so it can be used anyway. */
-function explainFailure(error: unknown, label: string): { message: string; isFinal: boolean } {
+function explainFailure(error: unknown, label: string, key: string): { message: string; isFinal: boolean } {
   const reason = error instanceof KeyRefused ? plainMessage(error.reason) : '';
   if (!(error instanceof KeyRefused)) {
     const message = vscode.l10n.t(
@@ -122,6 +122,12 @@ function explainFailure(error: unknown, label: string): { message: string; isFin
       plainMessage(messageOf(error)),
     );
     return { message, isFinal: false };
+  }
+  if (key === '') {
+    const message = reason
+      ? vscode.l10n.t('{0} requires an API key: {1}', label, reason)
+      : vscode.l10n.t('{0} requires an API key.', label);
+    return { message, isFinal: true };
   }
   if (error.status === 403) {
     const message = vscode.l10n.t(

@@ -14,6 +14,8 @@ export interface NextRequest {
 
 interface RunView {
   readonly seconds: number;
+  /** Of the whole run so far. */
+  readonly tokens?: number | undefined;
   readonly model?: string | undefined;
   readonly state?: RunState | undefined;
 }
@@ -44,20 +46,20 @@ export function costTooltip({ next, total, run }: CostView): string {
   );
 }
 
-function runLine({ seconds, model, state }: RunView): string {
+function runLine({ seconds, model, state, tokens = 0 }: RunView): string {
   if (state?.kind === 'waiting') {
     return `$(watch) ${t('retrying in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
   const name = withoutIcons(model ?? t('running'));
-  const parts = [name, describeSeconds(seconds), ...describeState(state)];
+  const parts = [name, describeSeconds(seconds), ...describeState(state, tokens)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
-function describeState(state: RunState | undefined): readonly string[] {
+function describeState(state: RunState | undefined, tokens: number): readonly string[] {
   if (state?.kind === 'asking') return [t('waiting for the response')];
   if (state?.kind === 'calling') return [t('writing a call to {0}', withoutIcons(state.name))];
   if (state?.kind !== 'writing') return [];
-  return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
+  return [t('≈{0} tokens', describeCount(tokens))];
 }
 
 export function describeNext({ tokens, dollars }: NextRequest): string {

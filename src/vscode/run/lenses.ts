@@ -71,30 +71,49 @@ function outcomeOf({ message, failure }: RunProblem) {
 function failureLenses(document: vscode.TextDocument, failed: FailedRun | undefined): vscode.CodeLens[] {
   const offset = rowStart(document.getText(), chatOf(document));
   if (!failed || offset === undefined) return [];
-  const { uri } = document;
-  const commands = failed.problems.flatMap(({ failure, message }, problem) => {
-    const summary = failure ? summarize(failure) : t('Run failed');
-    return [
-      {
-        title: `$(warning) ${plainMessage(summary)}`,
-        tooltip: message,
-        command: SHOW_FAILURE,
-        arguments: [{ uri, problem }],
-      },
-      ...(failure ? buttonsFor(failure, failed.place) : [])
-        // The other lenses of the row run the chat and show its model.
-        .filter(({ action }, at) => !RUNS_AGAIN.has(action) && (action !== 'selectModel' || at === 0))
-        .map(({ icon, title, command, arguments: args = [] }) => ({
-          title: `$(${icon}) ${title}`,
-          command,
-          arguments: args,
-        })),
-    ];
-  });
-  return commands.map((command) => createLens(document, offset, command));
+  const { problems } = failed;
+  const servers = problems.filter(({ failure }) => failure?.kind === 'server');
+  // One row has no room for the buttons of several servers.
+  const [shown, others] =
+    servers.length > 1
+      ? [problems.filter((each) => !servers.includes(each)), [failedServers(servers)]]
+      : [problems, []];
+  const commands = shown.flatMap((each) => problemLenses(document.uri, failed, each));
+  return [...commands, ...others].map((command) => createLens(document, offset, command));
 }
 
-const RUNS_AGAIN: ReadonlySet<string> = new Set(['tryAgain', 'resume']);
+function problemLenses(uri: vscode.Uri, { problems, place }: FailedRun, shown: RunProblem): vscode.Command[] {
+  const { failure, message } = shown;
+  const summary = failure ? summarize(failure) : t('Run failed');
+  return [
+    {
+      title: `$(warning) ${plainMessage(summary)}`,
+      tooltip: message,
+      command: SHOW_FAILURE,
+      arguments: [{ uri, problem: problems.indexOf(shown) }],
+    },
+    ...(failure ? buttonsFor(failure, place) : [])
+      // Another lens of the row shows the model.
+      .filter(({ action }, at) => !ONLY_IN_MESSAGES.has(action) && (action !== 'selectModel' || at === 0))
+      .map(({ icon, title, command, arguments: args = [] }) => ({
+        title: `$(${icon}) ${title}`,
+        command,
+        arguments: args,
+      })),
+  ];
+}
+
+/** The view has the reason and the buttons of each. */
+function failedServers(servers: readonly RunProblem[]): vscode.Command {
+  return {
+    title: t('$(warning) {0} servers failed', servers.length),
+    tooltip: servers.map(({ message }) => message).join('\n'),
+    command: 'filechat.servers.focus',
+  };
+}
+
+/** The row runs the chat anyway, and is too short for a third way out. */
+const ONLY_IN_MESSAGES: ReadonlySet<string> = new Set(['tryAgain', 'resume', 'showBreakdown']);
 
 function createLens(document: vscode.TextDocument, offset: number, command: vscode.Command): vscode.CodeLens {
   const position = document.positionAt(offset);

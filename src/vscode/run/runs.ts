@@ -59,8 +59,8 @@ interface Run {
 export class Runs implements vscode.Disposable {
   readonly failures = new RunFailures();
   readonly #deps: RunsDeps;
-  /** The failures of servers that the user was told of: not at every run. */
-  readonly #told = new Set<string>();
+  /** The last failure of each server that the user was told of: not at every run. */
+  readonly #told = new Map<string, string>();
   readonly #running = new Set<Run>();
   /** By chat. A follower of a background tab outlives its run. */
   readonly #followers = new Map<string, EndFollower>();
@@ -108,11 +108,22 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Reports a run that could not be started like one that has failed. */
+  refuse(document: vscode.TextDocument, outcome: RunOutcome, again?: vscode.Command): RunOutcome {
+    const { uri } = document;
+    this.failures.remember(document, outcome, { servers: [], again });
+    this.#fireChange(uri);
+    return tell(outcome, { uri, again });
+  }
+
   #tellOfServers({ servers, document: { uri } }: Run): void {
     for (const failure of servers.values()) {
-      const name = `${failure.server}\n${failure.reason}`;
-      if (!this.#told.has(name)) void warn({ ok: false, failure, assets: [] }, { uri });
-      this.#told.add(name);
+      const { server = '', reason = '' } = failure;
+      const told = this.#told.get(server);
+      // The next run says the same, and how to start the server again.
+      if (told !== undefined && reason.startsWith(told)) continue;
+      this.#told.set(server, reason);
+      void warn({ ok: false, failure, assets: [] }, { uri });
     }
   }
 

@@ -43,7 +43,9 @@ export function describePasteProblem(problem: PasteProblem): string {
     case 'link':
       return t('This install link has no server configuration: {0}', quoted(problem.text));
     case 'address':
-      return t('The URL must start with http:// or https://: {0}', quoted(problem.text));
+      return /^https?:/i.test(problem.text)
+        ? t('This is not a valid URL: {0}', quoted(problem.text))
+        : t('The URL must start with http:// or https://: {0}', quoted(problem.text));
     case 'userInfo':
       return t(
         'The URL contains a user name or password. Remove it, and add an Authorization header instead.',

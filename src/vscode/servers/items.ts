@@ -8,6 +8,7 @@ import type {
   TemplateInfo,
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
+import { localSentence } from '../ui/coreSentences.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { formatNumber, t } from '../ui/words.ts';
 
@@ -105,13 +106,13 @@ function shortDetails(server: string, state: ServerRow['state']): readonly strin
 /** Removes the name of the server and “could not be started”, which the row already shows. */
 export function causeOf(server: string, reason: string): string {
   const start = `Server ${server}`;
-  return reason.startsWith(start)
-    ? reason.slice(start.length).replace(/^( could not be \w+)?: /, '')
-    : reason;
+  const rest = reason.startsWith(start) ? reason.slice(start.length) : '';
+  const [, , cause = reason] = /^( could not be \w+)?: (.*)$/s.exec(rest) ?? [];
+  return localSentence(cause);
 }
 
 function fullDetails(state: ServerRow['state']): readonly (string | undefined)[] {
-  if (state.kind === 'failed') return [state.reason];
+  if (state.kind === 'failed') return [localSentence(state.reason)];
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
   return [
@@ -153,7 +154,7 @@ export function childrenOfServer({ server, state, source }: ServerRow): readonly
       return [
         note(cause.charAt(0).toUpperCase() + cause.slice(1), 'info'),
         note(t('Restart Server'), 'debug-restart', 'filechat.restartServer'),
-        ...(source === 'sample' ? [] : [note(t('Edit Configuration'), 'edit', 'filechat.editServer')]),
+        ...(source === 'sample' ? [] : [note(t('Edit Server'), 'edit', 'filechat.editServer')]),
         note(t('Show Log'), 'output', 'filechat.showServerLog'),
       ];
     }

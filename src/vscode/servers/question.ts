@@ -95,13 +95,16 @@ function withoutFile(config: ServerConfig): ServerConfig {
 
 /** Each server whole: what is not shown is not agreed to. */
 function detailOf(asked: readonly AskedServer[]): string {
-  const sections = asked.map((each) =>
-    asked.length === 1 ? describeAsked(each) : `${titleOf(each)}\n\n${describeAsked(each)}`,
-  );
+  const isOneFile = asked.length > 1 && asked.every(({ server }) => server.source === 'workspace');
+  const sections = asked.map((each) => {
+    const lines = [describeAsked(each), ...(isOneFile ? [] : [placeOf(each)])].join('\n\n');
+    return asked.length === 1 ? lines : `${titleOf(each)}\n${lines}`;
+  });
   const buttons = vscode.l10n.t(
     '“Don’t Start” applies until the window is reloaded. “Cancel” asks again next time.',
   );
-  return `${sections.join(`\n\n${RULE}\n\n`)}\n\n${buttons}`;
+  const file = isOneFile ? [vscode.l10n.t('They are configured in .vscode/mcp.json.')] : [];
+  return [...file, sections.join(`\n\n${RULE}\n\n`), buttons].join('\n\n');
 }
 
 const RULE = '─'.repeat(12);
@@ -130,12 +133,15 @@ function describeAsked({ server, was, isFileRead }: AskedServer): string {
           ),
         ].join('\n')
       : undefined,
-    server.source === 'workspace'
-      ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
-      : vscode.l10n.t(
-          'It is configured in your settings. Anyone who can write to this workspace can change the file {0}',
-          String(path),
-        ),
   ];
   return notes.filter((each) => each !== undefined).join('\n\n');
+}
+
+function placeOf({ server: { source, envFile } }: AskedServer): string {
+  return source === 'workspace'
+    ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
+    : vscode.l10n.t(
+        'It is configured in your settings. Anyone who can write to this workspace can change the file {0}',
+        showInvisible(envFile?.path ?? ''),
+      );
 }

@@ -22,7 +22,7 @@ interface CheckedQuestion<T> {
   /** Rejects if the text is not accepted. */
   readonly check: (text: string, signal: AbortSignal) => Promise<T>;
   /** Accepting a text again whose failure is not final skips the check. */
-  readonly explain: (error: unknown) => { readonly message: string; readonly isFinal: boolean };
+  readonly explain: (error: unknown, text: string) => { readonly message: string; readonly isFinal: boolean };
 }
 
 export type CheckedAnswer<T> =
@@ -102,7 +102,7 @@ class Check<T> implements vscode.Disposable {
       return !checking.signal.aborted;
     } catch (error) {
       if (checking.signal.aborted) return false;
-      const failure = explain(error);
+      const failure = explain(error, text);
       if (!failure.isFinal) this.#skipped = value;
       box.validationMessage = failure.isFinal
         ? failure.message

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/failures.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
+import { localSentence } from './coreSentences.ts';
 import { t } from './words.ts';
 
 /** Where something failed, and how to do it again. */
@@ -19,7 +20,11 @@ export interface FailureButton extends vscode.Command {
 
 /** The whole sentence in the user's language. */
 export function explainOutcome({ failure, error }: Pick<RunOutcome, 'failure' | 'error'>): string {
-  return failure ? describeFailure(failure, t) : (error ?? vscode.l10n.t('The command failed.'));
+  if (!failure) return error === undefined ? vscode.l10n.t('The command failed.') : localSentence(error);
+  const { host, reason } = failure;
+  // Without a host, the reason is a sentence of the core.
+  const isOurs = host === undefined && reason !== undefined;
+  return describeFailure(isOurs ? { ...failure, reason: localSentence(reason) } : failure, t);
 }
 
 /** The same buttons for the notification and for the lenses. */
@@ -57,6 +62,13 @@ const BUTTONS: Readonly<Record<FailureAction, CreateButton>> = {
     icon: 'fold',
     title: vscode.l10n.t('Compact'),
     command: 'filechat.compact',
+    arguments: [{ uri }],
+  }),
+  showBreakdown: (_, { uri }) => ({
+    action: 'showBreakdown',
+    icon: 'list-tree',
+    title: vscode.l10n.t('Show What Will Be Sent'),
+    command: 'filechat.showBreakdown',
     arguments: [{ uri }],
   }),
   openModelSettings: () => ({
@@ -105,8 +117,9 @@ function againButton({ uri, again, resumable }: FailurePlace): FailureButton {
 }
 
 /** A few words for a lens. */
-export function summarize({ kind, server = '' }: Failure): string {
-  return kind === 'server' ? vscode.l10n.t('Server {0} failed', server) : SUMMARIES[kind];
+export function summarize({ kind, server = '', status }: Failure): string {
+  if (kind === 'server') return vscode.l10n.t('Server {0} failed', server);
+  return kind === 'format' && status === 404 ? vscode.l10n.t('Address not found') : SUMMARIES[kind];
 }
 
 const SUMMARIES: Readonly<Record<Exclude<FailureKind, 'server'>, string>> = {

@@ -57,8 +57,8 @@ function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );
-  // Behind the tools of the user's servers.
-  return finish(item, tool.server === BUILT_IN_SERVER ? '1~' : '1', name, request);
+  // Behind everything of the user's servers.
+  return finish(item, tool.server === BUILT_IN_SERVER ? '7' : '1', name, request);
 }
 
 function promptItem(info: PromptInfo, request: Mention): vscode.CompletionItem {

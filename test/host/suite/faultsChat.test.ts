@@ -289,6 +289,10 @@ suite('faults while a reply streams, in the editor', () => {
     }
     await insert(document.uri, document.positionAt(document.getText().indexOf('Hi')), 'Oh. ');
     assert.deepEqual(await lensTitles(document.uri), ['Run', 'live']);
+    // Before anything is sent.
+    const lost = await openChat('lost.chat.md', '---\nagent: nobody\n---\n# %% user\nHi\n');
+    assert.match((await run(lost.uri)).error ?? '', /^There is no agent “nobody”\./);
+    assert.deepEqual(await lensTitles(lost.uri), ['Run failed', 'Run', 'nobody']);
   });
 
   test('a final newline that is added on save runs nothing', async () => {

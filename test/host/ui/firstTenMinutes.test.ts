@@ -273,8 +273,7 @@ async function wrongKey(life: Life): Promise<void> {
     .getByText(/API Key for/i)
     .waitFor();
   await me.pastes();
-  await quickInput(page).waitFor({ state: 'hidden' });
-  await me.clicks(codeLens(page, 'Run'));
+  await me.clicks(button(toast(page, /The key for .* was saved\./), 'Run'));
   const reply = await claude.next();
   reply.say('Four minutes.');
   reply.finish();

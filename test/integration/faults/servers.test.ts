@@ -69,8 +69,7 @@ for (const way of WAYS) {
         const waitMs = (state.retryAtMs ?? 0) - clock.nowMs;
         waits.push(waitMs / 1000);
         clock.nowMs += waitMs - 1;
-        if (waitMs > 0)
-          await assert.rejects(callInChat('bad.crash'), /is not started: it failed \d times in a row/);
+        if (waitMs > 0) await assert.rejects(callInChat('bad.crash'), /Server bad failed \d times in a row/);
         assert.equal(count(record(), 'crash'), crashes, 'nothing was started too early');
         clock.nowMs += 1;
         await goodWorks(hostility);
@@ -257,8 +256,8 @@ for (const way of WAYS) {
       await assert.rejects(
         call('bad.fine'),
         way === 'stdio'
-          ? /is not started: it could not be started\. Fix the cause, then run “Filechat: Restart Server”\./
-          : /is not started: it failed 2 times in a row/,
+          ? /there was no response for 0\.3 s.* Fix the cause, then run “Filechat: Restart Server”\.$/
+          : /Server bad failed 2 times in a row/,
       );
       hostility.timeoutMs = TIMEOUT_MS;
       await goodWorks(hostility);

@@ -141,27 +141,27 @@ describe('the delay after failures', () => {
 describe('a use of a failed server', () => {
   test('that could not be started is refused until the user starts it', () => {
     const backoff = new Backoff();
-    backoff.failed('no such command', { nowMs: 0, livedMs: undefined });
+    backoff.failed('Server a could not be started.', { nowMs: 0, livedMs: undefined });
     assert.equal(
-      backoff.refusal(1e12, 'start it'),
-      'it could not be started. Fix the cause, then start it. Last error: no such command',
+      backoff.refusal(1e12, 'a', 'start it'),
+      'Server a could not be started. Fix the cause, then start it.',
     );
     backoff.reset();
-    assert.equal(backoff.refusal(0, 'start it'), undefined);
+    assert.equal(backoff.refusal(0, 'a', 'start it'), undefined);
   });
 
   test('that is too early is refused with the time, the reason and the remedy', () => {
     const backoff = new Backoff();
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0, 'start it'), undefined);
+    assert.equal(backoff.refusal(0, 'a', 'start it'), undefined);
     fail(backoff, 0);
     fail(backoff, 0);
     assert.equal(
-      backoff.refusal(1, 'start it'),
-      'it failed 3 times in a row. Try again in 2 s, or start it now. Last error: it died',
+      backoff.refusal(1, 'a', 'start it'),
+      'Server a failed 3 times in a row. Try again in 2 s, or start it now. Last error: it died',
     );
-    assert.match(backoff.refusal(1999, 'start it') ?? '', /in 1 s/);
-    assert.equal(backoff.refusal(2000, 'start it'), undefined);
+    assert.match(backoff.refusal(1999, 'a', 'start it') ?? '', /in 1 s/);
+    assert.equal(backoff.refusal(2000, 'a', 'start it'), undefined);
   });
 
   test('after a success is not delayed', () => {
@@ -170,11 +170,15 @@ describe('a use of a failed server', () => {
     assert.equal(backoff.reason, 'it died');
     backoff.reset();
     assert.deepEqual(
-      [backoff.reason, backoff.failures, backoff.refusal(0, 'start it')],
+      [backoff.reason, backoff.failures, backoff.refusal(0, 'a', 'start it')],
       [undefined, 0, undefined],
     );
     fail(backoff, 0);
-    assert.equal(backoff.refusal(0, 'start it'), undefined, 'the first failure after it costs nothing again');
+    assert.equal(
+      backoff.refusal(0, 'a', 'start it'),
+      undefined,
+      'the first failure after it costs nothing again',
+    );
   });
 });
 

@@ -40,6 +40,13 @@ describe('a title', () => {
     assert.equal(titleFor('# %% assistant\nno\n'), undefined);
   });
 
+  it('is not made of the arguments of a call', () => {
+    const call = '# %% user\n```tool_call charts.bar c1\n{"title": "No"}\n```\n';
+    assert.equal(titleFor(call), 'charts.bar');
+    assert.equal(titleFor(`${call}\n# %% tool charts.bar c1\nDone.\n\n# %% user\nyes\n`), 'yes');
+    assert.equal(titleFor(`${call}and words\n`), 'and words');
+  });
+
   it('is never long, for any question', () => {
     fc.assert(
       fc.property(fc.string({ unit: anySign, maxLength: 300 }), (body) => {

@@ -309,6 +309,22 @@ const CASES: readonly Case[] = [
     kind: 'access',
     quotes: 'Blocked by the policy of ACME.',
   },
+  // An address without its `/v1`, or with a wrong path.
+  ...[
+    ['Ollama', '404 page not found'],
+    ['vLLM', { detail: 'Not Found' }],
+    ['llama.cpp', { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } }],
+    ['OpenAI', openAi('Invalid URL (POST /v2/chat/completions)', 'invalid_request_error')],
+    ['Groq', openAi('Unknown request URL: POST /x. Please check the URL for typos', 'x', 'unknown_url')],
+    ['Google', '<html><title>Error 404 (Not Found)!!1</title></html>'],
+    ['Express', '<html><body><pre>Cannot POST /chat/completions</pre></body></html>'],
+  ].map(([from, body]) => ({
+    from: `the web server of ${from}`,
+    status: 404,
+    body,
+    kind: 'format' as const,
+    quotes: 'Nothing was found at',
+  })),
 ];
 
 describe('the failures of providers', () => {
@@ -342,7 +358,7 @@ it('each kind of failure has something to do next', () => {
     ['credit', ['openBilling', 'selectModel', 'tryAgain']],
     ['unreachable', ['tryAgain', 'selectModel', 'openModelSettings']],
     ['lost', ['tryAgain']],
-    ['tooLong', ['compact', 'selectModel']],
+    ['tooLong', ['compact', 'showBreakdown', 'selectModel']],
     ['server', ['restartServer', 'showServerLog', 'editServer']],
   ];
   for (const [kind, actions] of cases)

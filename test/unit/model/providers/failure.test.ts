@@ -39,6 +39,10 @@ describe('toFailure', () => {
     [status(401), `${KEY}: Why.`],
     [status(403, 'Not for you'), 'api.example denied access to the model big-1: Not for you.'],
     [status(404, ''), 'api.example has no model big-1.'],
+    [
+      status(404, '404 page not found'),
+      'Nothing was found at api.example: 404 page not found. Check the model’s provider and baseUrl.',
+    ],
     [status(400, 'n: must be positive'), 'api.example refused the request: n: must be positive.'],
     [status(400, LONG), `The chat is too long for big-1: ${LONG}.`],
     [status(400, 'Too much', code('context_length_exceeded')), `The chat is too long for big-1: Too much.`],

@@ -36,7 +36,7 @@ describe('the line in the status bar', () => {
       '$(sync~spin) sonnet · 3 s · waiting for the response',
     ],
     'a model writes': [
-      { run: { seconds: 75, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
+      { run: { seconds: 75, tokens: 1081, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
       '$(sync~spin) sonnet · 1 min 15 s · ≈1.1k tokens',
     ],
     'a model writes a call': [

@@ -110,7 +110,7 @@ describe('the children of a server', () => {
       [
         ['No such file.', undefined],
         ['Restart Server', 'filechat.restartServer'],
-        ['Edit Configuration', 'filechat.editServer'],
+        ['Edit Server', 'filechat.editServer'],
         ['Show Log', 'filechat.showServerLog'],
       ],
     );

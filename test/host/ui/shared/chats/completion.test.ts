@@ -111,6 +111,9 @@ ui.test('@ offers to start a server, and then its tools with required arguments'
   await openAt(session, 'tools', '# %% user\nDraw it.\n‸\n');
   await page.keyboard.type('@');
   await suggestion(page, 'Start server charts to see its tools').waitFor();
+  // Before the built-in tools.
+  const order = (await page.locator('.suggest-widget.visible .label-name').allInnerTexts()).join('\n');
+  assert.match(order, /Start server charts.*filechat\.list_assets/s);
   await takeScreenshot(page, 'completion-servers');
   await accept(page, 'Start server charts to see its tools');
   await waitFor('the server', 30_000, async () => {

@@ -18,7 +18,8 @@ import { heldModel } from '../../heldModel.ts';
 import { takeInBothThemes, takeScreenshot, type Ui, uiSession, wantsScreenshots } from '../../session.ts';
 
 const broken = { command: process.execPath, args: ['-e', 'console.error("No token."); process.exit(3)'] };
-const ui = uiSession({ settings: { 'filechat.mcpServers': { broken }, 'editor.wordWrap': 'on' } });
+const absent = { command: 'no-such-program' };
+const ui = uiSession({ settings: { 'filechat.mcpServers': { broken, absent }, 'editor.wordWrap': 'on' } });
 const model = heldModel();
 
 const GHOST = 'Ask anything. Shift+Enter sends. @ tools, # files, / commands';
@@ -231,4 +232,19 @@ ui.test('a server that does not start is named, with its log', async (session) =
   await button(told, 'Show Log').click();
   await page.locator('.part.panel').getByText('No token.').first().waitFor();
   await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closePanel'));
+  await clear(evaluate);
+  // Several have one lens, and what was told already is not told again.
+  await openText(session, 'servers.chat.md', 'Hi', '---\nservers: [broken, absent]\n---\n');
+  await page.keyboard.press('Shift+Enter');
+  const second = await model.next();
+  second.say('Hello again.');
+  second.finish();
+  await toast(
+    page,
+    /Server absent could not be started: the command "no-such-program" was not found\./,
+  ).waitFor();
+  await waitForRow(page, '2 servers failed | Run | Regenerate | Fork | held');
+  assert.equal(await toast(page, 'broken').count(), 0);
+  await codeLens(page, '2 servers failed').click();
+  await page.locator('.pane-body .monaco-list-row', { hasText: 'absent' }).first().waitFor();
 });

@@ -113,6 +113,11 @@ ui.test('four calls wait together, and each is answered on its own', async (sess
   await codeLens(page, 'Allow All (4)').waitFor();
   assert.equal(await page.locator('.codelens-decoration a', { hasText: 'Allow Once' }).count(), 4);
   await takeInBothThemes(session, 'four-calls-wait');
+  // The cursor is below all of them, so the key answers the first one.
+  await focusEditor(page);
+  await answerCall(page, 'sample.weather');
+  await waitForText(evaluate, '# %% tool sample.weather c1');
+  await codeLens(page, 'Allow All (3)').waitFor();
   // The key answers the call at the cursor: the second one.
   await evaluate((vscode) => {
     const editor = vscode.window.activeTextEditor;
@@ -124,12 +129,12 @@ ui.test('four calls wait together, and each is answered on its own', async (sess
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('Backspace');
   await waitForText(evaluate, '# %% tool sample.weather c2\n> ⚠ The user declined the call.');
-  await codeLens(page, 'Allow All (3)').waitFor();
-  // The last one, which runs after the first.
+  await codeLens(page, 'Allow All (2)').waitFor();
+  // The last one, which runs after the third.
   await codeLens(page, 'Allow Once').click();
-  await page.waitForFunction(HAS_NOTE, 'Allowed · runs after c1');
+  await page.waitForFunction(HAS_NOTE, 'Allowed · runs after c3');
   await takeScreenshot(page, 'allowed-before-its-turn');
-  await codeLens(page, 'Allow All (2)').click();
+  await answerCall(page, 'sample.weather');
   await waitForText(evaluate, '# %% tool sample.weather c4');
   await page.waitForFunction(HAS_NOTE, 'Tell the model why');
   assert.equal(await page.evaluate(`(${HAS_NOTE})('Ask anything')`), false);

@@ -1,0 +1,79 @@
+import { type Translate, t as translate } from './words.ts';
+
+/**
+ * A sentence of the core in the user's language, such as the reason why a server failed. The core writes English, for
+ * logs, chats and the command line. What a server or a provider itself has written stays as it is.
+ */
+export function localSentence(reason: string): string {
+  const end = reason.endsWith('.') ? '.' : '';
+  const words = reason.slice(0, reason.length - end.length);
+  const local = templates(translate);
+  for (const [at, pattern] of PATTERNS.entries()) {
+    const found = pattern.exec(words);
+    if (!found) continue;
+    const place = (_: string, index: string) => localSentence(found[Number(index) + 1] ?? '');
+    return (local[at] ?? '').replace(/\{(\d)\}/g, place) + end;
+  }
+  return reason;
+}
+
+/** Without the full stop. The first that matches is used. */
+const templates = (t: Translate): readonly string[] => [
+  // Of runs.
+  t('There is no model “{0}”. No models are configured in filechat.models; add one, or use {1}'),
+  t('There is no model “{0}”. Configured models: {1}. You can also use {2}'),
+  t('a name such as {0} or {1}, or tour'),
+  t('there is no such file'),
+  t('The model “{0}” needs an address: add it to filechat.models with a "baseUrl"'),
+  t('There is no agent “{0}”. Create it as .filechat/NAME.md, or correct “agent”'),
+  t('There is no interrupted reply to resume'),
+  t('The model sent an empty reply'),
+  t('There is nothing to summarize yet. Let the model finish its reply first'),
+  t('Line {0}: “{1}” cannot be sent: {2}. Correct the link, or write it as code'),
+  // Of mcp/connection and mcp/pool.
+  t('{0} Fix the cause, then run “Filechat: Restart Server”'),
+  t(
+    'Server {0} failed {1} times in a row. Try again in {2} s, or run “Filechat: Restart Server” now. Last error: {3}',
+  ),
+  t('Server {0} could not be started: {1}'),
+  t('Server {0} could not be reached: {1}'),
+  t('{0}. It wrote nothing to stderr; run its command in a terminal'),
+  t(
+    'the command {0} was not found. Install it, or set its full path in "command", and make sure that the folder {1} exists',
+  ),
+  t(
+    'the command {0} was not found. Install it, or set its full path in "command"; its arguments belong in "args"',
+  ),
+  t('the command {0} was not found. Install it, or set its full path in "command"'),
+  t('the command {0} cannot be executed. Check its permissions, and make sure that the folder {1} exists'),
+  t('the command {0} cannot be executed. Check its permissions'),
+  t('its process was ended by {0}. {1}'),
+  t('its process was ended by {0}'),
+  t('its process ended. {0}'),
+  t('its process ended'),
+  t('it exited right after connecting'),
+  t('there was no response for {0} s. Raise {1} if it needs more time. {2}'),
+  t('there was no response for {0} s. Raise {1} if it needs more time'),
+  t('no server listens at {0}. Start it or correct "url"'),
+  t('the host of {0} was not found. Correct "url"'),
+  t('the host of {0} could not be looked up. Check the network'),
+  t('requests to the port of {0} are not allowed. Use another port'),
+  t('{0} responds, but not as an MCP server. Check the path of "url"'),
+  t('{0} responded with HTTP status {1}. {2}'),
+  t('It may have been restarted; try again'),
+  t('It requires credentials; set them in "headers"'),
+  t('It rejected the credentials; check "headers"'),
+  t('The path does not exist or the session has ended; check "url" or try again'),
+  t('It may use the older transport; set "type" to "sse"'),
+  t('There were too many requests; wait and try again'),
+  t('The server has a problem; see its log'),
+  t('Check "url" and "type"'),
+  t('the request to {0} failed: {1}'),
+  t("{0} closed the connection. See the server's log"),
+  t('{0} does not respond. Check the network'),
+];
+
+const PATTERNS = templates((message) => message).map(
+  (message) =>
+    new RegExp(`^${message.replace(/[.*+?^$()[\]\\|]/g, '\\$&').replace(/\{\d\}/g, '(.+?)')}$`, 's'),
+);

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { Backoff } from '../../../../src/base/async.ts';
+import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/failure.ts';
+import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
+import { findModel } from '../../../../src/model/config/models.ts';
+import { localSentence } from '../../../../src/vscode/ui/coreSentences.ts';
+import { useTranslation } from '../../../../src/vscode/ui/words.ts';
+
+const stdio = { kind: 'stdio', command: 'x', args: [], env: {} } as const;
+const http = { kind: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} } as const;
+const code = (name: string) => Object.assign(new Error('why'), { code: name });
+const timeout = explainTimeout(60_000, EDITOR_ADVICE.timeoutSetting);
+
+/** What the core says, by its own functions, so that the two cannot drift apart. */
+const REASONS: readonly (string | undefined)[] = [
+  ...['ENOENT', 'EACCES'].flatMap((each) => [
+    explainFailure(code(each), stdio, timeout),
+    explainFailure(code(each), { ...stdio, cwd: '/a' }, timeout),
+  ]),
+  explainFailure(code('ENOENT'), { ...stdio, command: 'x y' }, timeout),
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'ETIMEDOUT', 'EWHATEVER'].map((each) =>
+    explainFailure(code(each), http, timeout),
+  ),
+  ...[400, 401, 403, 404, 405, 418, 429, 500].map((status) =>
+    explainFailure(
+      new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'no', { status, statusText: '' }),
+      http,
+      timeout,
+    ),
+  ),
+  timeout,
+  String(findModel('x', new Map())).slice(0, -1),
+  String(findModel('x', new Map([['a', { name: 'a', provider: 'tour', model: '' }]]))).slice(0, -1),
+  `${timeout}. It wrote nothing to stderr; run its command in a terminal`,
+];
+
+describe('a sentence of the core', () => {
+  // Every translated sentence is in marks.
+  before(() => useTranslation((message) => `«${message}»`, 'xx'));
+  after(() => useTranslation((message) => message));
+
+  for (const reason of REASONS) {
+    it(`${reason}`, () => {
+      assert.ok(reason);
+      assert.match(localSentence(reason), /^«.*»$/);
+      assert.match(
+        localSentence(`Server a could not be started: ${reason}.`),
+        /^«Server a could not be started: «.*»»\.$/,
+      );
+    });
+  }
+
+  it('is translated when the server is not started again', () => {
+    const backoff = new Backoff();
+    backoff.failed('Server a could not be started: its process ended. Oh.', { nowMs: 0, livedMs: undefined });
+    assert.equal(
+      localSentence(backoff.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
+      '««Server a could not be started: «its process ended. Oh»». Fix the cause, then run “Filechat: Restart Server”».',
+    );
+    const often = new Backoff();
+    for (const _ of [1, 2, 3]) often.failed('Oh.', { nowMs: 0, livedMs: 1 });
+    assert.match(
+      localSentence(often.refusal(0, 'a', EDITOR_ADVICE.restart) ?? ''),
+      /^«Server a failed 3 times/,
+    );
+  });
+
+  it('in the words of the server stays as it is', () => {
+    assert.equal(localSentence('Missing API token.'), 'Missing API token.');
+  });
+});
