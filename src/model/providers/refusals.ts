@@ -53,10 +53,10 @@ async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEve
       return;
     } catch (error) {
       if (hasBegun || signal.aborted || !isModelFailure(error)) throw error;
-      const feature = refusedFeature(error, sent);
       const reason = error.failure?.reason ?? error.message;
-      if (feature !== undefined && isSentTo(model, feature)) refused.set(feature, reason);
-      else if (feature === undefined && refusesAnImage(error, sent)) badImage = reason;
+      const feature = refusesAnImage(error, sent) ? 'image' : refusedFeature(error, sent);
+      if (feature === 'image') badImage = reason;
+      else if (feature !== undefined && isSentTo(model, feature)) refused.set(feature, reason);
       else throw error;
     }
   }
@@ -100,7 +100,7 @@ const BAD_IMAGE = new RegExp(
     'image (?:dimensions? )?exceeds?\\b',
     'image does not match',
     // OpenAI
-    '(?:unsupported|invalid|corrupt(?:ed)?|malformed) image\\b',
+    '(?:unsupported|invalid|corrupt(?:ed)?|malformed) image\\b(?! (?:inputs?|contents?|parts?|modality))',
     'image[\\w ]{0,40} (?:is not|not a|does not represent a) valid\\b',
     'image_parse_error|invalid_image',
     'too many images',
