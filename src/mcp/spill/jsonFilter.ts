@@ -120,6 +120,7 @@ export class JsonFilter {
 
   #passStructure(chunk: Buffer, from: number): number {
     const { at, opened } = this.#position.moveToString(chunk, from);
+    if (this.#position.values > BUDGET.messageValues) this.#out.overflow();
     this.#emit(chunk.subarray(from, at));
     if (opened) {
       this.#string = this.#position.isResultValue ? 'short' : 'passed';
@@ -266,16 +267,17 @@ class ByteList {
   append(bytes: Buffer): void {
     if (this.#isOverflowing) return;
     const length = this.#length + bytes.length;
-    if (length > this.#maxBytes) {
-      this.#isOverflowing = true;
-      this.#bytes = Buffer.alloc(0);
-      this.#length = 0;
-      return;
-    }
+    if (length > this.#maxBytes) return this.overflow();
     if (length > this.#bytes.length) this.#grow(length);
     // Copied, because a view would keep the whole chunk of the stream alive.
     bytes.copy(this.#bytes, this.#length);
     this.#length = length;
+  }
+
+  overflow(): void {
+    this.#isOverflowing = true;
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
   }
 
   /** A view, valid until the next change. */

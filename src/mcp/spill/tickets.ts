@@ -77,8 +77,9 @@ export class PendingRequests {
 
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
-    if (id === undefined) throw new Error(`A message of more than ${BUDGET.messageBytes} bytes was dropped.`);
-    const message = `its response contains more than ${describeSize(BUDGET.messageBytes)} of text. Request less at a time`;
+    const limit = `more than ${describeSize(BUDGET.messageBytes)} of text, or ${BUDGET.messageValues} values`;
+    if (id === undefined) throw new Error(`A message with ${limit} was dropped.`);
+    const message = `its response contains ${limit}. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 

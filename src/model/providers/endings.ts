@@ -1,4 +1,7 @@
-import { isObject, parseJson } from '../../base/json.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { BodyTooLargeError } from '../../base/httpBody.ts';
+import { countValues, isObject, parseJson } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import { readErrorBody } from './errorBody.ts';
 
 /**
@@ -154,11 +157,19 @@ function textOf(value: unknown): string {
 /** How much of a body in an unknown format is kept for its reason. */
 const MAX_FOREIGN_CHARS = 20_000;
 
+/** Each takes as long as an error. */
+const MAX_UNREADABLE = 1000;
+const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are not JSON.`;
+/** An image is one event. */
+const MAX_EVENT_CHARS = 32 * 1024 * 1024;
+const TOO_LARGE = `An event of the response has more than ${describeSize(MAX_EVENT_CHARS)}, or ${BUDGET.messageValues} values.`;
+
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */
 export class StreamEnd {
   readonly #signs: Signs;
   readonly #decoder = new TextDecoder();
   #line = '';
+  #lineValues = 0;
   /** The beginning of the body, until an event is known. */
   #text = '';
   #isKnown = false;
@@ -167,6 +178,9 @@ export class StreamEnd {
   #isDone = false;
   #isErrorEvent = false;
   #hasBegun = false;
+  #unreadable = 0;
+  /** What came before the first event, which is kept until then. */
+  #waitingBytes = 0;
   /** The first event of a stream. */
   first: WireEvent | undefined;
   /** Known from the first character on that is not white space. */
@@ -214,10 +228,22 @@ export class StreamEnd {
     const lines = text.split(/[\r\n]+/);
     const rest = lines.pop() ?? '';
     for (const line of lines) {
-      this.#readLine(this.#line + line);
+      this.#addToLine(line);
+      this.#readLine(this.#line);
       this.#line = '';
+      this.#lineValues = 0;
     }
-    this.#line += rest;
+    this.#addToLine(rest);
+    this.#waitingBytes = this.#hasBegun ? 0 : this.#waitingBytes + bytes.length;
+    if (this.#waitingBytes > MAX_EVENT_CHARS) throw new BodyTooLargeError(TOO_LARGE);
+  }
+
+  /** Throws before the SDK gets the whole event, which it parses at once. */
+  #addToLine(text: string): void {
+    this.#line += text;
+    this.#lineValues += countValues(text);
+    if (this.#line.length > MAX_EVENT_CHARS || this.#lineValues > BUDGET.messageValues)
+      throw new BodyTooLargeError(TOO_LARGE);
   }
 
   /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */
@@ -238,6 +264,8 @@ export class StreamEnd {
     this.#hasBegun ||= field === 'data';
     this.#isDone ||= field === 'data' && value === '[DONE]';
     const event = parseJson(value);
+    if (event === undefined) this.#unreadable += 1;
+    if (this.#unreadable > MAX_UNREADABLE) throw new BodyTooLargeError(UNREADABLE);
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
