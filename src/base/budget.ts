@@ -13,12 +13,16 @@ export const BUDGET = {
   bodyBytes: 8 * 1024 * 1024,
   /** The stream of one reply of a model, files included. */
   replyBytes: 512 * 1024 * 1024,
+  /** One event of it; an image is one event. */
+  eventChars: 32 * 1024 * 1024,
   /** The HTTP body of an error. After decompression. */
   errorBodyBytes: 256 * 1024,
   /** Pages, entries (invalid ones included) and valid items of a server's list. */
   listPages: 100,
   listEntries: 10_000,
   listItems: 1000,
+  /** The values of one page of it. */
+  listValues: 1_000_000,
   /** The characters of a server's list, as JSON. */
   listChars: 16 * 1024 * 1024,
   /** One JSON Schema. */

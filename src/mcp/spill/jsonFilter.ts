@@ -20,7 +20,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 export type FilterRequests = Pick<
   PendingRequests,
-  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxDroppedBytes'
+  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxValues' | 'maxDroppedBytes'
 >;
 
 /**
@@ -120,7 +120,8 @@ export class JsonFilter {
 
   #passStructure(chunk: Buffer, from: number): number {
     const { at, opened } = this.#position.moveToString(chunk, from);
-    if (this.#position.values > BUDGET.messageValues) this.#out.overflow();
+    const { values, id } = this.#position;
+    if (values > BUDGET.messageValues && values > this.#requests.maxValues(id)) this.#out.overflow();
     this.#emit(chunk.subarray(from, at));
     if (opened) {
       this.#string = this.#position.isResultValue ? 'short' : 'passed';

@@ -75,6 +75,12 @@ export class PendingRequests {
     await (owner === undefined ? table.dispose() : owner.adopt(table));
   }
 
+  /** Lists may have more: they are only cut to their own budgets, so that their first items can be used. */
+  maxValues(id = this.#only): number {
+    const isList = id !== undefined && this.#pending.get(id)?.method.endsWith('/list') === true;
+    return isList ? BUDGET.listValues : BUDGET.messageValues;
+  }
+
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
     const limit = `more than ${describeSize(BUDGET.messageBytes)} of text, or ${BUDGET.messageValues} values`;

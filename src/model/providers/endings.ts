@@ -160,9 +160,7 @@ const MAX_FOREIGN_CHARS = 20_000;
 /** Each takes as long as an error. */
 const MAX_UNREADABLE = 1000;
 const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are not JSON.`;
-/** An image is one event. */
-const MAX_EVENT_CHARS = 32 * 1024 * 1024;
-const TOO_LARGE = `An event of the response has more than ${describeSize(MAX_EVENT_CHARS)}, or ${BUDGET.messageValues} values.`;
+const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.messageValues} values.`;
 
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */
 export class StreamEnd {
@@ -235,14 +233,14 @@ export class StreamEnd {
     }
     this.#addToLine(rest);
     this.#waitingBytes = this.#hasBegun ? 0 : this.#waitingBytes + bytes.length;
-    if (this.#waitingBytes > MAX_EVENT_CHARS) throw new BodyTooLargeError(TOO_LARGE);
+    if (this.#waitingBytes > BUDGET.eventChars) throw new BodyTooLargeError(TOO_LARGE);
   }
 
   /** Throws before the SDK gets the whole event, which it parses at once. */
   #addToLine(text: string): void {
     this.#line += text;
     this.#lineValues += countValues(text);
-    if (this.#line.length > MAX_EVENT_CHARS || this.#lineValues > BUDGET.messageValues)
+    if (this.#line.length > BUDGET.eventChars || this.#lineValues > BUDGET.messageValues)
       throw new BodyTooLargeError(TOO_LARGE);
   }
 
