@@ -268,7 +268,10 @@ class ByteList {
   append(bytes: Buffer): void {
     if (this.#isOverflowing) return;
     const length = this.#length + bytes.length;
-    if (length > this.#maxBytes) return this.overflow();
+    if (length > this.#maxBytes) {
+      this.overflow();
+      return;
+    }
     if (length > this.#bytes.length) this.#grow(length);
     // Copied, because a view would keep the whole chunk of the stream alive.
     bytes.copy(this.#bytes, this.#length);

@@ -159,7 +159,7 @@ const MAX_FOREIGN_CHARS = 20_000;
 
 /** Each takes as long as an error. */
 const MAX_UNREADABLE = 1000;
-const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are not JSON.`;
+const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are no events.`;
 const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.messageValues} values.`;
 
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */
@@ -257,17 +257,24 @@ export class StreamEnd {
   #readLine(line: string): void {
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
+    // The SDK reads each of a flood of such lines by itself.
+    if (field === '' && value === '' && this.kind === 'events' && /^[^:\s]/.test(line) && !isField(line))
+      this.#countUnreadable();
     if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
     if (field === 'event' || value === '') return;
     this.#hasBegun ||= field === 'data';
     this.#isDone ||= field === 'data' && value === '[DONE]';
     const event = parseJson(value);
-    if (event === undefined) this.#unreadable += 1;
-    if (this.#unreadable > MAX_UNREADABLE) throw new BodyTooLargeError(UNREADABLE);
+    if (event === undefined) this.#countUnreadable();
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
     if (isObject(event) && field === 'data') this.#readEvent(event);
+  }
+
+  #countUnreadable(): void {
+    this.#unreadable += 1;
+    if (this.#unreadable > MAX_UNREADABLE) throw new BodyTooLargeError(UNREADABLE);
   }
 
   #readError(event: WireEvent): void {
@@ -287,6 +294,10 @@ export class StreamEnd {
 }
 
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
+
+function isField(line: string): boolean {
+  return FIELDS.some((field) => line.startsWith(field));
+}
 
 /** A field that is cut off is not foreign, nor is an event that is not JSON: the SDK reports it. */
 function isForeignLine(line: string, { isKnown }: Signs): boolean {

@@ -155,6 +155,7 @@ describe('StreamEnd', () => {
   const floods: Readonly<Record<string, string>> = {
     'an event with too many values': `data: [${'{},'.repeat(200_000)}`,
     'lines that are not JSON': 'data: {\n'.repeat(2000),
+    'lines of no event': '\r`'.repeat(2000),
     'a line without an end': `data: "${'x'.repeat(40 * 1024 * 1024)}`,
     'nothing but comments': ': alive\n'.repeat(5 * 1024 * 1024),
   };
