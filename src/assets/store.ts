@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { mkdir, readFile, unlink } from 'node:fs/promises';
+import { lstat, mkdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
 import { Queues } from '../base/async.ts';
@@ -220,6 +220,18 @@ export class FolderAssets extends NumberedAssets {
     }
     return this.#opened;
   }
+}
+
+/** Removes what a killed run has left beside a chat and among its assets, also if the next run saves nothing. */
+export async function sweepChatFolder(chatFolder: string): Promise<void> {
+  const assets = join(chatFolder, ASSET_FOLDER);
+  await sweepLeftovers(chatFolder).catch(() => undefined);
+  // A link could lead anywhere.
+  const isFolder = await lstat(assets).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) await sweepLeftovers(assets).catch(() => undefined);
 }
 
 /** In memory, and written faster than a thread could be asked to do it. */

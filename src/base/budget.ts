@@ -5,18 +5,24 @@
 export const BUDGET = {
   /** One MCP message in memory. Long base64 is not part of it: it goes to files. */
   messageBytes: 64 * 1024 * 1024,
+  /** Its values: parsing and reading them takes longer, and more memory, than their bytes. */
+  messageValues: 100_000,
   /** What a server may send of a message that is already refused, before its connection is closed. */
   droppedBytes: 1024 * 1024 * 1024,
   /** Another HTTP body: metadata and tokens of a sign-in, lists of models. After decompression. */
   bodyBytes: 8 * 1024 * 1024,
   /** The stream of one reply of a model, files included. */
   replyBytes: 512 * 1024 * 1024,
+  /** One event of it; an image is one event. */
+  eventChars: 32 * 1024 * 1024,
   /** The HTTP body of an error. After decompression. */
   errorBodyBytes: 256 * 1024,
   /** Pages, entries (invalid ones included) and valid items of a server's list. */
   listPages: 100,
   listEntries: 10_000,
   listItems: 1000,
+  /** The values of one page of it. */
+  listValues: 1_000_000,
   /** The characters of a server's list, as JSON. */
   listChars: 16 * 1024 * 1024,
   /** One JSON Schema. */

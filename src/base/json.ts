@@ -4,15 +4,26 @@ import { describeSize } from './size.ts';
 /** Far below the depth that would overflow the stack. */
 const MAX_DEPTH = 500;
 
-/** Replaces every string in a JSON value, keys included. `__proto__` is an ordinary key. */
+/**
+ * Replaces every string in a JSON value, keys included. `__proto__` is an ordinary key. What has nothing to replace is
+ * returned as it is: making an object with many keys takes long.
+ */
 export function mapStrings(value: unknown, replace: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '(nested too deeply)';
-  if (Array.isArray(value)) return value.map((each) => mapStrings(each, replace, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [replace(key), mapStrings(each, replace, depth + 1)]),
-  );
+  let isChanged = false;
+  const map = (each: unknown) => {
+    const mapped = mapStrings(each, replace, depth + 1);
+    if (mapped !== each) isChanged = true;
+    return mapped;
+  };
+  if (Array.isArray(value)) {
+    const items = value.map(map);
+    return isChanged ? items : value;
+  }
+  const entries = Object.entries(value).map(([key, each]) => [map(key), map(each)] as const);
+  return isChanged ? Object.fromEntries(entries) : value;
 }
 
 /** The length of a value as JSON, roughly. Stops counting above `maxChars`, whatever the size and the depth. */
@@ -64,13 +75,43 @@ export function field(value: unknown, key: string): unknown {
     : undefined;
 }
 
-/** Undefined if the text is not JSON. */
+/** More than a parsed text may have: values take longer to parse, and more memory, than their characters. */
+export function hasManyValues(text: string): boolean {
+  if (text.length <= BUDGET.messageValues) return false;
+  return text.length > BUDGET.messageBytes || countValues(text) > BUDGET.messageValues;
+}
+
+/** Roughly: commas and brackets in strings count too. Stops above the budget. */
+export function countValues(text: string): number {
+  let values = 0;
+  for (let at = 0; at < text.length && values <= BUDGET.messageValues; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === BRACKET || code === BRACE) values += 1;
+  }
+  return values;
+}
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
+
+/** Undefined if the text is not JSON, has too many values, or is nested so deeply that it could not be written again. */
 export function parseJson(text: string): unknown {
+  if (hasManyValues(text)) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeep(text, value) ? undefined : value;
   } catch {
     return undefined;
   }
+}
+
+export function isDeep(text: string, value: unknown): boolean {
+  if ((text.match(/[[{]/g)?.length ?? 0) <= MAX_DEPTH) return false;
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return false;
 }
 
 /**

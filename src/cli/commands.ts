@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { acquireLock } from '../assets/chatLock.ts';
-import { sweepLeftovers } from '../assets/writeFile.ts';
+import { sweepChatFolder } from '../assets/store.ts';
 import { visibleLine } from '../base/lines.ts';
 import { BUILT_IN_SERVER } from '../base/names.ts';
 import { needsServers, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
@@ -97,7 +97,7 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(alreadyRunning(command.chat, lock.holder));
   try {
-    await sweepLeftovers(dirname(document.path)).catch(() => undefined);
+    await sweepChatFolder(dirname(document.path));
     const before = answers(document.text(), command.kind);
     const reported = new Set<string>();
     const listener = await createListener(deps, document, { audit, reported });

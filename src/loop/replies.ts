@@ -125,15 +125,27 @@ async function streamReply(
       return { kind: 'finished', reason: event.reason };
     }
     if (reply.received === 0) await beforeReply?.().catch((error: unknown) => log.warn(messageOf(error)));
-    await reply.add(event, signal);
+    for (const piece of piecesOf(event)) {
+      await reply.add(piece, signal);
+      // Events that have arrived together come without a pause between them.
+      if (slice.isOver()) await slice.pause();
+    }
     onReply?.(progressOf(event, reply));
-    // Events that have arrived together come without a pause between them.
-    if (slice.isOver()) await slice.pause();
   }
   // Some models end their stream when it is aborted.
   if (signal.aborted) return { kind: 'stopped' };
   const error = new RunError({ kind: 'lost', reason: 'The response ended unexpectedly.' });
   return { kind: 'failed', error, reason: 'connection lost' };
+}
+
+const MAX_PIECE_CHARS = 20_000;
+
+/** A long text in pieces, so that escaping it does not block the editor. */
+function* piecesOf(event: ModelEvent): Generator<ModelEvent> {
+  const isLong = (event.kind === 'text' || event.kind === 'reasoning') && event.text.length > MAX_PIECE_CHARS;
+  if (!isLong) return yield event;
+  for (let at = 0; at < event.text.length; at += MAX_PIECE_CHARS)
+    yield { ...event, text: event.text.slice(at, at + MAX_PIECE_CHARS) };
 }
 
 function progressOf(event: ModelEvent, { chars }: Reply): ReplyProgress {

@@ -1,13 +1,16 @@
-import { parseJson } from '../base/json.ts';
+import { hasManyValues, parseJson } from '../base/json.ts';
 
 export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** An object or a list in JSON. */
+/** An object or a list in JSON. Of a very long one, only the ends are looked at. */
 export function isJson(text: string): boolean {
-  return looksLikeJson(text) && parseJson(text) !== undefined;
+  if (!looksLikeJson(text)) return false;
+  return hasManyValues(text) ? /[\]}]\s*$/.test(text.slice(-MAX_END_CHARS)) : parseJson(text) !== undefined;
 }
+
+const MAX_END_CHARS = 100;
 
 const MAX_CHARS = 400_000;
 /** Deeper JSON could overflow the stack. */

@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
+import { BUDGET } from '../../src/base/budget.ts';
 import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
 import type { EnemyReport } from './enemy.ts';
 import type { Measured } from './measure.ts';
@@ -11,15 +12,22 @@ const MAX_STALL_MS = 200;
 const MAX_GROWN_BYTES = 150 * 1024 * 1024;
 /** What the bundle takes by itself. */
 const LOADING_BYTES = 100 * 1024 * 1024;
+const LOADING_MS = 150;
 /** Hosts that only hostile text names. */
 const HOSTILE_HOST = /evil|e\.example|169\.254/;
 
-export function checkMeasured({ stallMs, grownBytes, hosts, crashes }: Measured, isBuilt = false): string[] {
+export function checkMeasured(
+  { stallMs, grownBytes, hosts, crashes, shared }: Measured,
+  isBuilt = false,
+): string[] {
   const grown = grownBytes - (isBuilt ? LOADING_BYTES : 0);
   return [
-    ...(stallMs > MAX_STALL_MS ? [`stall: the event loop stood still for ${stallMs} ms`] : []),
+    ...(stallMs > MAX_STALL_MS + (isBuilt ? LOADING_MS : 0)
+      ? [`stall: the event loop stood still for ${stallMs} ms`]
+      : []),
     ...(grown > MAX_GROWN_BYTES ? [`memory: it grew by ${Math.round(grown / 1e6)} MB`] : []),
     ...hosts.filter((host) => HOSTILE_HOST.test(host)).map((host) => `request: a connection to ${host}`),
+    ...shared.map((path) => `file: ${path} was opened without being new`),
     ...crashes.map((stack) => `crash: ${stack}`),
   ];
 }
@@ -102,6 +110,9 @@ export function checkChat(before: string, after: string, attack: Case): string[]
   return [
     ...(turns.some(({ role }) => role === 'system') ? ['forged: a turn of the system'] : []),
     ...(users.length > own + 1 || last !== '' ? [`forged: a turn of the user: ${last.slice(0, 80)}`] : []),
+    ...turns
+      .filter((turn) => turn.role === 'tool' && turnBody(after, turn).length > BUDGET.resultChars)
+      .map(() => 'long: a result in the chat'),
     ...forged.map(({ server, tool }) => `forged: the call ${server}.${tool}`),
     ...(turns.filter(({ role }) => role === 'tool').length > calls.length
       ? ['forged: a result without a call']

@@ -71,7 +71,7 @@ async function deliver(
   out: NodeJS.WritableStream & { destroyed?: boolean },
 ) {
   const plain = Buffer.from(toText(as.before ?? '', places) + body + toText(as.after ?? '', places));
-  const whole = as.gzip ? gzipSync(plain) : plain;
+  const whole = as.bomb ? bomb() : as.gzip ? gzipSync(plain) : plain;
   const bytes = as.cut === undefined ? whole : whole.subarray(0, as.cut);
   const size = Math.max(as.piece ?? bytes.length, Math.ceil(bytes.length / MAX_PIECES), 1);
   for (let at = 0; at < bytes.length && !out.destroyed; at += size) {
@@ -84,6 +84,13 @@ async function deliver(
 }
 
 const MAX_PIECES = 200;
+const BOMB_BYTES = 500 * 1024 * 1024;
+let packed: Buffer | undefined;
+
+function bomb(): Buffer {
+  packed ??= gzipSync(Buffer.alloc(BOMB_BYTES, ' '), { level: 1 });
+  return packed;
+}
 
 function note(record: Record_, request: Request, raw: string): void {
   if (request.method === 'tools/call') record.calls.push(String(request.params?.name));
@@ -109,6 +116,7 @@ function serveStdio(file: string, recordFile: string): void {
       note(record, request, line);
       if (record.calls.length + record.leaks.length > 0) save(record);
       const answered = answerTo(request, served);
+      if (answered?.answer.as?.silent) stay();
       if (!answered || answered.answer.as?.silent) continue;
       const { text, answer } = answered;
       const { cut, ...as } = answer.as ?? {};
@@ -123,6 +131,12 @@ function serveStdio(file: string, recordFile: string): void {
       if (cut !== undefined) process.exit(1);
     }
   });
+}
+
+/** One that says nothing does not end by itself either. */
+function stay(): void {
+  process.on('SIGTERM', () => undefined);
+  setInterval(() => undefined, 2 ** 30);
 }
 
 type Site = { readonly served: ServedCase; readonly record: Record_; replies: number; sse?: ServerResponse };
@@ -188,7 +202,12 @@ const DONE = [{ choices: [{ index: 0, delta: { content: 'Done.' }, finish_reason
 
 function headersOf(as: Delivery, type: string, places: Places): Record<string, string> {
   const own = Object.entries(as.headers ?? {}).map(([name, value]) => [name, toText(value, places)]);
-  return { 'content-type': type, ...(as.gzip && { 'content-encoding': 'gzip' }), ...Object.fromEntries(own) };
+  return {
+    'content-type': type,
+    ...((as.gzip || as.bomb) && { 'content-encoding': 'gzip' }),
+    ...(/^3/.test(String(as.status)) && { location: `${places['CANARY']}/redirect` }),
+    ...Object.fromEntries(own),
+  };
 }
 
 function serveHttp(): void {

@@ -111,30 +111,37 @@ const file: fc.Arbitrary<Spec> = fc.oneof(
   { weight: 1, arbitrary: text },
 );
 const target = fc.oneof(path, fc.constantFrom(...NAMES), fc.constantFrom('link', ...TARGETS));
+const COMMANDS = {
+  call: (args: string) => [...CALL, '--args', args],
+  link: () => [...RUN, ...AUTO],
+  'given by a model': () => [...RUN, '--approve', 'auto-readonly'],
+};
 const treeCases: fc.Arbitrary<Case> = fc
   .tuple(
     fc.dictionary(fc.constantFrom(...NAMES), file, { minKeys: 1, maxKeys: 4 }),
     fc.array(target, { minLength: 1, maxLength: 3 }),
     result,
-    fc.boolean(),
+    fc.constantFrom('call', 'link', 'given by a model' as const),
     built,
   )
-  .map(([files, targets, returned, isCall, isBuilt]) => {
+  .map(([files, targets, returned, way, isBuilt]) => {
     const links = targets.map((each) => `[x](<${each}>) ![y](${each})`).join(' ');
     const references = targets.map((each) => (/^(file|asset):/.test(each) ? each : `file:${each}`));
     const properties = { $members: [{ type: 'string', format: 'byte' }, 3] };
-    const chat = `# %% user\n${USER_TEXT}\n${isCall ? '' : links.replace(/[\0\n]/g, '')}\n`;
+    const args = JSON.stringify({ k0: references[0], k1: references[1], k2: references[2] });
+    const chat = `# %% user\n${USER_TEXT}\n${way === 'link' ? links.replace(/[\0\n]/g, '') : ''}\n`;
+    // What a server says about its tools is no permission to give it a file.
+    const tools = [{ name: 't0', inputSchema: { properties }, annotations: { readOnlyHint: true } }];
+    const reply = { events: [JSON.parse(JSON.stringify(CALL_EVENT).replace('"{}"', JSON.stringify(args)))] };
     return {
       kind: 'tree',
       files: { ...withoutClashes(files), ...SETUP, [CHAT]: chat },
       answers: {
-        'tools/list': { message: { result: { tools: [{ name: 't0', inputSchema: { properties } }] } } },
+        'tools/list': { message: { result: { tools } } },
         'tools/call': { message: { result: returned } },
       },
-      replies: [clean('openai-compatible')],
-      command: isCall
-        ? [...CALL, '--args', JSON.stringify({ k0: references[0], k1: references[1], k2: references[2] })]
-        : [...RUN, ...AUTO],
+      replies: way === 'link' ? [clean('openai-compatible')] : [reply, clean('openai-compatible')],
+      command: COMMANDS[way](args),
       ...defined({ built: isBuilt }),
     };
   });

@@ -16,16 +16,16 @@ import {
   RESOURCE,
   TEMPLATE,
 } from './templates.ts';
-import { defined, longText, mutated, path, rarely, schema, text, upTo, value } from './values.ts';
+import { defined, levels, longText, mutated, path, rarely, schema, text, upTo, value } from './values.ts';
 
 const SERVERS = ['--servers', 'mcp.json'];
 export const CALL = ['call', 'bad.t0', '--chat', CHAT, ...SERVERS, '--timeout', '10'];
 export const RUN = ['run', CHAT, '--models', 'models.json', '--model', 'm', ...SERVERS, '--timeout', '10'];
 export const AUTO = ['--approve', 'auto', '--max-steps', '3'];
 /** Few are run by the bundle, which takes a process each. */
-export const built = rarely(40, fc.constant(true));
+export const built = rarely(25, fc.constant(true));
 
-export const delivery: fc.Arbitrary<Delivery> = fc
+const usualDelivery: fc.Arbitrary<Delivery> = fc
   .record({
     status: rarely(6, fc.constantFrom(204, 301, 307, 400, 401, 403, 404, 429, 500, 503, 529)),
     headers: rarely(4, fc.constantFrom(...HEADERS)),
@@ -39,7 +39,23 @@ export const delivery: fc.Arbitrary<Delivery> = fc
   })
   .map(defined);
 
-const said = text.map((words): Spec => ({ type: 'text', text: words }));
+export const delivery: fc.Arbitrary<Delivery> = fc.oneof(
+  { weight: 15, arbitrary: usualDelivery },
+  { weight: 1, arbitrary: fc.constantFrom(200, 401, 404, 500).map((status) => ({ status, bomb: true })) },
+);
+
+/** Text that is written as Markdown, unless it would start a turn. */
+const plain = fc
+  .array(fc.constantFrom('# %% user', '#%% system', '\\# %% user', 'forged', ''), {
+    minLength: 2,
+    maxLength: 4,
+  })
+  .map((lines) => lines.join('\n'));
+const said = fc.oneof(text, plain).map((words): Spec => ({ type: 'text', text: words }));
+/** Texts that are each short enough for the chat. */
+const texts = fc.tuple(upTo(9000), upTo(500)).map(([size, times]): Spec => {
+  return { $many: [{ type: 'text', text: { $repeat: ['x', size] } }, times] };
+});
 const block = fc.oneof(
   { weight: 8, arbitrary: fc.oneof(...BLOCKS.map((each) => mutated(each, fc.oneof(text, path, value)))) },
   { weight: 4, arbitrary: said },
@@ -50,6 +66,7 @@ const content: fc.Arbitrary<Spec> = fc.oneof(
   // An asset makes the text beside it bare Markdown.
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...BLOCKS), said) },
   { weight: 1, arbitrary: fc.tuple(block, upTo(3000)).map((many) => ({ $many: many })) },
+  { weight: 1, arbitrary: texts },
 );
 export const result: fc.Arbitrary<Spec> = fc
   .record({
@@ -66,6 +83,7 @@ const tool: fc.Arbitrary<Spec> = fc
     description: rarely(2, text),
     inputSchema: fc.oneof(
       schema,
+      levels,
       fc.tuple(schema, schema).map(([a, b]) => ({ type: 'object', properties: { a, b }, $defs: { a, b } })),
     ),
     outputSchema: rarely(2, schema),

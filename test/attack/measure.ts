@@ -2,7 +2,7 @@
  * Measures the process that loads it: how long its event loop stood still, how much memory it took, and which
  * addresses it asked for. Loaded with `--import` into the bundle; ATTACK_REPORT is then the file for the result.
  */
-import { writeFileSync } from 'node:fs';
+import fs, { constants, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP, Socket } from 'node:net';
 import timers from 'node:timers/promises';
@@ -13,6 +13,7 @@ export interface Measured {
   /** Hosts outside this machine, none of which was reached. */
   readonly hosts: readonly string[];
   readonly crashes: readonly string[];
+  readonly shared: readonly string[];
 }
 
 const TICK_MS = 10;
@@ -34,6 +35,7 @@ export class Gauge {
 
   constructor() {
     hosts.clear();
+    shared.clear();
     crashes.length = 0;
     this.#timer = setInterval(() => this.#look(), TICK_MS);
     this.#timer.unref();
@@ -46,7 +48,8 @@ export class Gauge {
     // The highest value of the process shows what grew and shrank between two looks.
     const most = peak > this.#startPeak ? Math.max(this.#peak, peak * 1024) : this.#peak;
     const stallMs = Math.round(this.#stallMs);
-    return { stallMs, grownBytes: most - this.#startRss, hosts: [...hosts], crashes: [...crashes] };
+    const grownBytes = most - this.#startRss;
+    return { stallMs, grownBytes, hosts: [...hosts], crashes: [...crashes], shared: [...shared] };
   }
 
   /** A stall is what this thread computed between two ticks: on a busy machine, ticks are late by themselves. */
@@ -64,6 +67,24 @@ function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
+
+/** Files that were opened for writing at a name that something else may have taken. */
+const shared = new Set<string>();
+const { O_CREAT, O_EXCL } = constants;
+function watchOpen<T extends { open: unknown }>(owner: T, name: keyof T): void {
+  const open = owner[name] as (...args: unknown[]) => unknown;
+  owner[name] = ((path: unknown, flags: unknown = 'r', ...rest: unknown[]) => {
+    const creates =
+      typeof flags === 'number'
+        ? (flags & O_CREAT) !== 0 && (flags & O_EXCL) === 0
+        : /^[wa][^x]*$/.test(String(flags));
+    if (creates) shared.add(String(path));
+    return open(path, flags, ...rest);
+  }) as T[keyof T];
+}
+watchOpen(fs, 'open');
+watchOpen(fs, 'openSync');
+watchOpen(fs.promises, 'open');
 
 const hosts = new Set<string>();
 const crashes: string[] = [];

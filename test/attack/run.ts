@@ -35,7 +35,8 @@ const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, kinds: { type: 'string' } },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const endsAt = performance.now() + Number(values.minutes) * 60_000;
+const startedAt = performance.now();
+const endsAt = startedAt + Number(values.minutes) * 60_000;
 const kinds = (values.kinds?.split(',') as Kind[] | undefined) ?? KINDS;
 const tallies = new Map(kinds.map((kind): [Kind, Tally] => [kind, { cases: 0, stallMs: 0, grownBytes: 0 }]));
 const found = new Map<string, string>();
@@ -60,6 +61,7 @@ async function work(): Promise<void> {
 async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<void> {
   let failures: readonly string[] = [];
   let isShrinking = false;
+  let seconds = 0;
   const property = fc.asyncProperty(CASES[kind], async (attack) => {
     if (!isShrinking && performance.now() > endsAt) return;
     const now = await lane.shootSurely(attack);
@@ -72,6 +74,7 @@ async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<vo
     )
       return;
     failures = now.failures;
+    if (!isShrinking) seconds = Math.round((performance.now() - startedAt) / 1000);
     isShrinking = true;
     throw new Error(failures.join('\n'));
   });
@@ -88,7 +91,7 @@ async function attackWith(lane: Lane, kind: Kind, roundSeed: number): Promise<vo
   if (failures.length === 0 || !smallest) return;
   const group = `${kind} ${groupOf(failures)}`;
   if (!found.has(group)) found.set(group, save(smallest, failures));
-  console.log(`✖ ${group} (seed ${roundSeed}): ${failures.join('; ').slice(0, 400)}`);
+  console.log(`✖ ${group} (seed ${roundSeed}, after ${seconds} s): ${failures.join('; ').slice(0, 400)}`);
 }
 
 function groupOf(failures: readonly string[]): string {

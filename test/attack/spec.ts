@@ -15,6 +15,8 @@ export interface Delivery {
   /** Ends the connection after this many bytes. */
   readonly cut?: number;
   readonly gzip?: boolean;
+  /** Instead of everything else: a few KB that become hundreds of MB. */
+  readonly bomb?: boolean;
   /** Sent before the message, as it is. */
   readonly before?: Spec;
   readonly after?: Spec;

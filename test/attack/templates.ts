@@ -55,7 +55,6 @@ export const HEADERS = lines(`
 {"content-type":"text/html"}
 {"content-type":"application/json; charset=utf-16"}
 {"content-type":"text/event-stream"}
-{"location":"{CANARY}/redirect"}
 {"retry-after":"3600"}
 {"retry-after":"never"}
 {"www-authenticate":"Bearer resource_metadata=\\"{CANARY}/metadata\\""}

@@ -120,6 +120,21 @@ export const schema: fc.Arbitrary<Spec> = fc.letrec<{ schema: Spec; schemas: Spe
   ),
 })).schema;
 
+/** Each level refers to the one below it many times, so that a few KB stand for millions of values. */
+export const levels: fc.Arbitrary<Spec> = fc
+  .tuple(fc.constantFrom('allOf', 'anyOf', 'oneOf'), upTo(64), upTo(2000), fc.integer({ min: 1, max: 5 }))
+  .map(([key, times, size, height]): Spec => {
+    const above = Array.from({ length: height }, (_, at): [string, Spec] => [
+      `a${at + 1}`,
+      { [key]: { $many: [{ $ref: `#/$defs/a${at}` }, times] } },
+    ]);
+    const base = {
+      properties: { $members: [{ type: 'string' }, size] },
+      required: { $many: ['k{AT}', size] },
+    };
+    return { type: 'object', $ref: `#/$defs/a${height}`, $defs: { a0: base, ...Object.fromEntries(above) } };
+  });
+
 interface Change {
   readonly at: number;
   readonly kind: 'replace' | 'remove' | 'many' | 'add';

@@ -172,7 +172,7 @@ async function runBuilt(root: string, { command }: Case): Promise<Done> {
   return { measured, failures: [...failures, ...checkOutput(output)] };
 }
 
-const NOTHING: Measured = { stallMs: 0, grownBytes: 0, hosts: [], crashes: [] };
+const NOTHING: Measured = { stallMs: 0, grownBytes: 0, hosts: [], crashes: [], shared: [] };
 
 async function probe(attack: Case, work: string): Promise<string[]> {
   if (attack.kind === 'chat')

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
+import { isDeep, isObject } from '../../base/json.ts';
 import type { ToolCall, ToolName } from '../../ports/tools.ts';
 import { decodePercent } from './escape.ts';
 
@@ -77,6 +77,7 @@ export function parseArguments(
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);
+    if (isDeep(text, value)) return { ok: false, message: 'The arguments are nested too deeply.' };
     if (isObject(value)) return { ok: true, value };
     const message = 'The arguments of a tool call must be one JSON object, such as {"title": "Sales"}.';
     return { ok: false, message };

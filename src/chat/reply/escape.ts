@@ -38,9 +38,8 @@ export class ReplyEscaper {
   readonly #invisible = new InvisibleEscaper();
   readonly #lines = new ReplyLines('write');
   #emitted = '';
-  /** Reads the emitted lines as they come, so that the end of a long text takes no time. */
+  /** Reads the output as it comes, so that the end of a long text, or of a long line, takes no time. */
   readonly #reader = new ReplyLines('read');
-  #unread = '';
 
   push(chunk: string): string {
     return this.#emit(this.#lines.push(this.#invisible.push(chunk)));
@@ -63,8 +62,7 @@ export class ReplyEscaper {
   end(): string {
     const shown = this.#lines.push(this.#invisible.end());
     const rest = this.#emit(shown + this.#lines.finish());
-    this.#reader.push(`${this.#unread}\n`);
-    this.#unread = '';
+    this.#reader.push('\n');
     const lines = this.#reader.closingLines();
     return lines.length === 0 ? rest : `${rest}\n${closeWithNote(lines)}`;
   }
@@ -85,9 +83,7 @@ export class ReplyEscaper {
 
   #emit(text: string): string {
     this.#emitted += text;
-    const end = text.lastIndexOf('\n') + 1;
-    if (end > 0) this.#reader.push(this.#unread + text.slice(0, end));
-    this.#unread = end > 0 ? text.slice(end) : this.#unread + text;
+    this.#reader.push(text);
     return text;
   }
 }

@@ -30,7 +30,8 @@ export interface ArgumentItem {
   readonly documentation?: string;
 }
 
-const MAX_CHARS = 200_000;
+/** Longer arguments are not checked. Each wrong character of them could be a problem. */
+const MAX_CHARS = 50_000;
 const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
 
@@ -75,13 +76,15 @@ export class ArgumentHelp {
         schemaRequest: 'ignore',
       }),
     );
-    const problems = found.flatMap((each) => {
-      const start = document.offsetAt(each.range.start);
-      if (isJson && this.#isReference(text, start)) return [];
-      const range = isEmpty ? { start: 0, end: 0 } : { start, end: document.offsetAt(each.range.end) };
-      return [{ ...range, ...classify(each, isJson) }];
-    });
-    return problems.slice(0, MAX_PROBLEMS);
+    const problems: ArgumentProblem[] = [];
+    for (const each of found) {
+      if (problems.length >= MAX_PROBLEMS) break;
+      const [start, end] = [document.offsetAt(each.range.start), document.offsetAt(each.range.end)];
+      if (isJson && isReference(text, start, end)) continue;
+      const range = isEmpty ? { start: 0, end: 0 } : { start, end };
+      problems.push({ ...range, ...classify(each, isJson) });
+    }
+    return problems;
   }
 
   async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
@@ -137,13 +140,6 @@ export class ArgumentHelp {
     }
   }
 
-  /** `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. */
-  #isReference(text: string, offset: number): boolean {
-    const node = this.nodeAt(text, offset + 1);
-    const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
-    return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
-  }
-
   async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
     this.#steps.left = BUDGET.validatorSteps;
     try {
@@ -153,6 +149,16 @@ export class ArgumentHelp {
       return fallback;
     }
   }
+}
+
+/**
+ * `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. Only the text is
+ * looked at: there may be as many problems as values, and finding a node takes as long as reading all of them.
+ */
+function isReference(text: string, start: number, end: number): boolean {
+  return (
+    /^"(?:asset|file):[^"]/.test(text.slice(start, start + 8)) && !/^\s*:/.test(text.slice(end, end + 100))
+  );
 }
 
 /** `CompletionItemKind.Property`. */

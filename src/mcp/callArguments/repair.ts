@@ -1,4 +1,4 @@
-import { isObject, parseJson, parseJsonWithComments } from '../../base/json.ts';
+import { hasManyValues, isDeep, isObject, parseJson, parseJsonWithComments } from '../../base/json.ts';
 import { childSchema, type Keywords, SchemaWalk } from '../schema/walk.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -67,8 +67,10 @@ const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\
 
 /** Undefined if the text is not even JSON with comments and trailing commas. */
 function parseLoosely(text: string): unknown {
+  if (hasManyValues(text)) return undefined;
   try {
-    return parseJsonWithComments(text);
+    const value = parseJsonWithComments(text);
+    return isDeep(text, value) ? undefined : value;
   } catch {
     return undefined;
   }

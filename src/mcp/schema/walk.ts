@@ -119,7 +119,7 @@ export class SchemaWalk {
     const parts = allOf.slice(0, MAX_DEPTH).map((part) => this.flatten(part, depth).keywords);
     const all = [...parts.toReversed(), joined];
     const properties = this.#merge(all.map((part) => asObject(part['properties'])));
-    const required = all.flatMap((part) => asList(part['required']));
+    const required = this.#joinLists(all.map((part) => asList(part['required'])));
     return {
       ...this.#merge(all),
       ...(Object.keys(properties).length > 0 ? { properties } : {}),
@@ -150,6 +150,12 @@ export class SchemaWalk {
   #merge(objects: readonly Keywords[]): Keywords {
     const size = objects.reduce((sum, object) => sum + Object.keys(object).length, 0);
     return this.spend(size) ? Object.fromEntries(objects.flatMap((object) => Object.entries(object))) : {};
+  }
+
+  /** Without duplicates: parts that refer to each other would make the list longer at every level. */
+  #joinLists(lists: readonly (readonly unknown[])[]): readonly unknown[] {
+    const size = lists.reduce((sum, list) => sum + list.length, 0);
+    return this.spend(size) ? [...new Set(lists.flat())] : [];
   }
 
   #lookUp(reference: string): unknown {

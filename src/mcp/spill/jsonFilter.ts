@@ -20,7 +20,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 export type FilterRequests = Pick<
   PendingRequests,
-  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxDroppedBytes'
+  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxValues' | 'maxDroppedBytes'
 >;
 
 /**
@@ -120,6 +120,8 @@ export class JsonFilter {
 
   #passStructure(chunk: Buffer, from: number): number {
     const { at, opened } = this.#position.moveToString(chunk, from);
+    const { values, id } = this.#position;
+    if (values > BUDGET.messageValues && values > this.#requests.maxValues(id)) this.#out.overflow();
     this.#emit(chunk.subarray(from, at));
     if (opened) {
       this.#string = this.#position.isResultValue ? 'short' : 'passed';
@@ -267,15 +269,19 @@ class ByteList {
     if (this.#isOverflowing) return;
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) {
-      this.#isOverflowing = true;
-      this.#bytes = Buffer.alloc(0);
-      this.#length = 0;
+      this.overflow();
       return;
     }
     if (length > this.#bytes.length) this.#grow(length);
     // Copied, because a view would keep the whole chunk of the stream alive.
     bytes.copy(this.#bytes, this.#length);
     this.#length = length;
+  }
+
+  overflow(): void {
+    this.#isOverflowing = true;
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
   }
 
   /** A view, valid until the next change. */

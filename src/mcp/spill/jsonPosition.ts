@@ -3,6 +3,7 @@ export class JsonPosition {
   /** For each open bracket up to MAX_DEPTH, true when it opens an array. */
   readonly #arrays: boolean[] = [];
   #depth = 0;
+  #values = 0;
   /** 1, or 2 in a batch. */
   #messageDepth = 1;
   #afterColon = false;
@@ -22,6 +23,11 @@ export class JsonPosition {
     return Number.isInteger(id) ? id : undefined;
   }
 
+  /** How many values of the message have begun, roughly. Reading them takes longer than reading their bytes. */
+  get values(): number {
+    return this.#values;
+  }
+
   get isInResult(): boolean {
     return this.#section === 'result';
   }
@@ -39,6 +45,7 @@ export class JsonPosition {
 
   reset(): void {
     this.#depth = 0;
+    this.#values = 0;
     this.#messageDepth = 1;
     this.#beginMessage();
   }
@@ -74,6 +81,7 @@ export class JsonPosition {
 
   #move(byte: number): void {
     if (byte === 0x2c) {
+      this.#values++;
       this.#afterColon = false;
       if (this.#depth === this.#messageDepth) this.#section = '';
     } else if (byte === 0x3a) {
@@ -91,6 +99,7 @@ export class JsonPosition {
     if (this.#depth === 0 && isArray) this.#messageDepth = 2;
     if (this.#depth < MAX_DEPTH) this.#arrays[this.#depth] = isArray;
     this.#depth++;
+    this.#values++;
     this.#afterColon = false;
     if (this.#depth === this.#messageDepth) this.#beginMessage();
   }

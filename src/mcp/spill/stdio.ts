@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
-import { atMost } from '../../base/async.ts';
+import { atMost, TimeSlice } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
@@ -170,10 +170,13 @@ export class StdioTransport implements Transport {
     // Keep reading: a process that cannot write may not exit.
     if (this.#closing !== undefined) return;
     this.#bytesRead += chunk.length;
+    const slice = new TimeSlice();
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
       await this.#filter.push(chunk.subarray(from, at));
       await this.#endLine();
+      // A chunk can have thousands of lines that are no messages.
+      if (slice.isOver()) await slice.pause();
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));

@@ -80,10 +80,17 @@ export class PendingRequests {
     await (owner === undefined ? table.dispose() : owner.adopt(table));
   }
 
+  /** Lists may have more: they are only cut to their own budgets, so that their first items can be used. */
+  maxValues(id = this.#only): number {
+    const isList = id !== undefined && this.#pending.get(id)?.method.endsWith('/list') === true;
+    return isList ? BUDGET.listValues : BUDGET.messageValues;
+  }
+
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
-    if (id === undefined) throw new Error(`A message of more than ${BUDGET.messageBytes} bytes was dropped.`);
-    const message = `its response contains more than ${describeSize(BUDGET.messageBytes)} of text. Request less at a time`;
+    const limit = `more than ${describeSize(BUDGET.messageBytes)} of text, or ${BUDGET.messageValues} values`;
+    if (id === undefined) throw new Error(`A message with ${limit} was dropped.`);
+    const message = `its response contains ${limit}. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
   }
 

@@ -1,4 +1,7 @@
-import { isObject, parseJson } from '../../base/json.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { BodyTooLargeError } from '../../base/httpBody.ts';
+import { countValues, isObject, parseJson } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import { readErrorBody } from './errorBody.ts';
 import { repairAnthropic, repairChat, repairResponses, type WireEvent } from './repairs.ts';
 
@@ -157,11 +160,17 @@ function textOf(value: unknown): string {
 /** How much of a body in an unknown format is kept for its reason. */
 const MAX_FOREIGN_CHARS = 20_000;
 
+/** Each takes as long as an error. */
+const MAX_UNREADABLE = 1000;
+const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are no events.`;
+const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.messageValues} values.`;
+
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */
 export class StreamEnd {
   readonly #signs: Signs;
   readonly #decoder = new TextDecoder();
   #line = '';
+  #lineValues = 0;
   /** The beginning of the body, until an event is known. */
   #text = '';
   #isKnown = false;
@@ -173,6 +182,9 @@ export class StreamEnd {
   readonly #seen = new Set<string>();
   /** Lines among the events that belong to none, such as the page of a proxy. */
   #strayLines = '';
+  #unreadable = 0;
+  /** What came before the first event, which is kept until then. */
+  #waitingBytes = 0;
   /** The first event of a stream. */
   first: WireEvent | undefined;
   /** Known from the first character on that is not white space. */
@@ -226,13 +238,25 @@ export class StreamEnd {
     let passed = '';
     let start = 0;
     for (const { 0: end, index } of text.matchAll(/[\r\n]+/g)) {
-      passed += this.#readLine(this.#line + text.slice(start, index)) + end;
+      this.#addToLine(text.slice(start, index));
+      passed += this.#readLine(this.#line) + end;
       this.#line = '';
+      this.#lineValues = 0;
       start = index + end.length;
       if (this.#isDone) return passed;
     }
-    this.#line += text.slice(start);
+    this.#addToLine(text.slice(start));
+    this.#waitingBytes = this.#hasBegun ? 0 : this.#waitingBytes + bytes.length;
+    if (this.#waitingBytes > BUDGET.eventChars) throw new BodyTooLargeError(TOO_LARGE);
     return passed;
+  }
+
+  /** Throws before the SDK gets the whole event, which it parses at once. */
+  #addToLine(text: string): void {
+    this.#line += text;
+    this.#lineValues += countValues(text);
+    if (this.#line.length > BUDGET.eventChars || this.#lineValues > BUDGET.messageValues)
+      throw new BodyTooLargeError(TOO_LARGE);
   }
 
   /** Call at the end of the stream. Returns what the SDK needs to emit the last event and the stop reason. */
@@ -253,15 +277,24 @@ export class StreamEnd {
     }
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
+    // The SDK reads each of a flood of such lines by itself.
+    if (field === '' && value === '' && this.kind === 'events' && /^\S/.test(line) && isStray(line))
+      this.#countUnreadable();
     if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
     if (field === 'event' || value === '') return line;
     this.#hasBegun ||= field === 'data';
     this.#isDone ||= field === 'data' && value === '[DONE]';
     const event = parseJson(value);
+    if (event === undefined) this.#countUnreadable();
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
     return isObject(event) && field === 'data' ? this.#readEvent(event, line) : line;
+  }
+
+  #countUnreadable(): void {
+    this.#unreadable += 1;
+    if (this.#unreadable > MAX_UNREADABLE) throw new BodyTooLargeError(UNREADABLE);
   }
 
   #readError(event: WireEvent): void {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { FolderAssets, type NamingOptions, NumberedAssets } from '../../assets/store.ts';
+import { FolderAssets, type NamingOptions, NumberedAssets, sweepChatFolder } from '../../assets/store.ts';
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
 import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
@@ -30,10 +30,11 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
   return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
     if (chat.scheme === 'file')
-      return stores.get(
-        folder.toString(),
-        () => new FolderAssets({ folder: dirname(chat.fsPath), recovery }),
-      );
+      return stores.get(folder.toString(), () => {
+        const local = dirname(chat.fsPath);
+        void sweepChatFolder(local);
+        return new FolderAssets({ folder: local, recovery });
+      });
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
       const options = { folder, spillFolder, recovery, maxAssetBytes };
       return stores.get(folder.toString(), () => new WorkspaceAssets(options));

@@ -11,9 +11,10 @@ import { it, type TestContext } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import {
   checkCalls,
+  checkFolder,
   filesBelow,
   isDone,
-  notingServer,
+  notingServers,
   QUESTION,
   readNotes,
   SIGNALS,
@@ -38,7 +39,7 @@ async function createScene(t: TestContext, model: string): Promise<Scene> {
   await mkdir(temporary);
   const models = { m: { provider: 'openai-compatible', model: 'm', baseUrl: model } };
   await cli.write('models.json', JSON.stringify({ models }));
-  await cli.write('servers.json', JSON.stringify({ servers: { noting: notingServer(notes) } }));
+  await cli.write('servers.json', JSON.stringify({ servers: notingServers(notes) }));
   await cli.write('a.chat.md', QUESTION);
   return { ...cli, notes, temporary };
 }
@@ -101,9 +102,8 @@ async function runToItsEnd(scene: Scene, nextKill: () => Kill): Promise<number> 
 
 async function check(scene: Scene): Promise<void> {
   checkCalls(await scene.read('a.chat.md'), readNotes(scene.notes));
-  const expected = /^(a\.chat\.md|notes|(mcp|models|servers)\.json|cmdassets\/tool-image-[\w-]+\.png)$/;
-  const left = filesBelow(scene.path).filter((file) => !expected.test(file.replaceAll('\\', '/')));
-  assert.deepEqual([left, filesBelow(scene.temporary)], [[], []]);
+  checkFolder(scene.path, ['notes', 'mcp.json', 'models.json', 'servers.json']);
+  assert.deepEqual(filesBelow(scene.temporary), []);
 }
 
 it(`a run that is killed ${KILLS} times sends no call twice and loses none`, async (t) => {

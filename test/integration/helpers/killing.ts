@@ -1,6 +1,6 @@
 /** The parts of a run that is killed, and the invariants after it was run again to its end. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -8,7 +8,7 @@ import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { Cleanup } from '../../kit/folder.ts';
 import { beginStream, startRawServer, toEvent } from './modelServer.ts';
 
-export const QUESTION = '---\nservers: [noting]\n---\n# %% user\nNote some numbers.\n';
+export const QUESTION = '---\nservers: [noting, other]\n---\n# %% user\nNote some numbers.\n';
 export const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL'] as const;
 
 /** From `FILECHAT_SEED`, or random; it is printed, so that a failure can be repeated. */
@@ -24,10 +24,11 @@ export function seededRandom(tell: (seed: string) => void): (below: number) => n
   };
 }
 
-/** Writes each call to the file before it answers it. */
-export function notingServer(notes: string) {
+/** Two servers that write each call to the file before they answer it, with two images and a long text. */
+export function notingServers(notes: string) {
   const program = fileURLToPath(new URL('../fixtures/noting-server.mjs', import.meta.url));
-  return { command: process.execPath, args: [program, notes] };
+  const server = { command: process.execPath, args: [program, notes] };
+  return { noting: server, other: server };
 }
 
 /** The numbers of the calls that the server has got. */
@@ -35,14 +36,14 @@ export function readNotes(notes: string): readonly string[] {
   return existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** A model that calls `noting.note` twice in a row with two calls each, never with the same number, and is done. */
+/** A model that calls both servers twice in a row, never with the same number, and is done. */
 export async function startNotingModel(t: Cleanup): Promise<string> {
   let last = 0;
   const chunk = (delta: object, finish_reason: string | null = null) =>
     toEvent({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
   const call = (index: number) => {
     last += 1;
-    const fn = { name: 'noting__note', arguments: JSON.stringify({ n: last }) };
+    const fn = { name: `${index === 0 ? 'noting' : 'other'}__note`, arguments: JSON.stringify({ n: last }) };
     return chunk({ tool_calls: [{ index, id: `k${last}`, type: 'function', function: fn }] });
   };
   return startRawServer(t, (connection) => {
@@ -94,6 +95,27 @@ export function checkCalls(chat: string, noted: readonly string[]): void {
       `the call ${n} is lost\n${chat}`,
     );
   }
+}
+
+/** Of the files of a result. */
+const SIZES: ReadonlySet<number> = new Set([70, 1_000_070, 68_000]);
+
+/** What the chat links to is there, and whole, and nothing else is in its folder. */
+export function checkFolder(folder: string, others: readonly string[] = []): void {
+  const chat = readFileSync(join(folder, 'a.chat.md'), 'utf8');
+  const links = [...chat.matchAll(/\]\((cmdassets\/[^)]+)\)/g)].map(([, path = '']) => path);
+  assert.deepEqual(
+    links.filter((path) => !SIZES.has(statSync(join(folder, path)).size)),
+    [],
+    chat,
+  );
+  const left = filesBelow(folder)
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !/^(a\.chat\.md|cmdassets\/tool-(image|file)-[\w-]+\.(png|txt))$/.test(file));
+  assert.deepEqual(
+    left.filter((file) => !others.includes(file)),
+    [],
+  );
 }
 
 /** Every file below a folder. */

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import { FolderAssets, type FolderAssetsOptions } from '../../../src/assets/store.ts';
+import { FolderAssets, type FolderAssetsOptions, sweepChatFolder } from '../../../src/assets/store.ts';
 import type { NewAsset, SpilledBytes } from '../../../src/ports/results.ts';
 import { needsModes, needsSymlinks, unlessWindows } from '../../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
@@ -453,6 +453,22 @@ describe('leftovers of a crash are swept at the first use of the folder', () => 
   for (const [what, name, time] of swept) {
     it(what, async () => assert.equal(await isKept(name, time), false));
   }
+
+  const leftover = `.filechat-spill-${deadPid}-a1B2.tmp`;
+  it('or of the chat, if nothing is saved', async () => {
+    for (const path of [chat.asset(leftover), join(chat.path, leftover)]) writeFileSync(path, 'half');
+    await sweepChatFolder(chat.path);
+    assert.deepEqual([chat.files(), existsSync(join(chat.path, leftover))], [[], false]);
+  });
+
+  it('but not through a link', needsSymlinks, async () => {
+    const outside = join(chat.path, 'outside');
+    renameSync(chat.asset(''), outside);
+    symlinkSync(outside, join(chat.path, 'cmdassets'));
+    writeFileSync(join(outside, leftover), 'half');
+    await sweepChatFolder(chat.path);
+    assert.deepEqual(readdirSync(outside), [leftover]);
+  });
 });
 
 describe('nothing else is swept', () => {

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { BUDGET } from '../../../src/base/budget.ts';
-import { jsonChars, parseConfig, parseJsonWithComments } from '../../../src/base/json.ts';
+import {
+  jsonChars,
+  mapStrings,
+  parseConfig,
+  parseJson,
+  parseJsonWithComments,
+} from '../../../src/base/json.ts';
 import { foldLines } from '../../../src/base/lines.ts';
+import { parseArguments } from '../../../src/chat/format/calls.ts';
+import { isJson } from '../../../src/result/jsonText.ts';
 
 describe('a configuration file', () => {
   it('over its budget is refused with the reason', () => {
@@ -24,6 +32,36 @@ describe('a configuration file', () => {
       assert.throws(() => parseJsonWithComments(text), SyntaxError, text);
     }
     assert.deepEqual(parseJsonWithComments('{"a": 1} /**/'), { a: 1 });
+  });
+});
+
+describe('JSON from outside', () => {
+  const many = `[${'{},'.repeat(BUDGET.messageValues)}{}]`;
+  const deep = `{"a": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+
+  it('with too many values is not parsed', () => {
+    assert.equal(parseJson(many), undefined);
+    assert.deepEqual(parseJson(many.slice(1, 4).replace(',', '')), {});
+  });
+
+  it('is JSON nevertheless by its ends', () => {
+    assert.deepEqual([isJson(`${many}\n`), isJson(many.slice(0, -2))], [true, false]);
+  });
+
+  it('that is nested too deeply to be written is not used', () => {
+    assert.equal(parseJson(deep), undefined);
+    assert.deepEqual(parseArguments(deep), { ok: false, message: 'The arguments are nested too deeply.' });
+  });
+
+  it('is the same object if it has nothing to replace', () => {
+    const value = { a: ['x', { b: 'y' }], c: { d: 1 } };
+    assert.equal(
+      mapStrings(value, (text) => text),
+      value,
+    );
+    const mapped = mapStrings(value, (text) => text.replace('y', 'z')) as typeof value;
+    assert.deepEqual(mapped, { a: ['x', { b: 'z' }], c: { d: 1 } });
+    assert.equal(mapped.c, value.c);
   });
 });
 

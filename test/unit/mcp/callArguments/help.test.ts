@@ -156,6 +156,11 @@ describe('problems in arguments have quick fixes', () => {
 });
 
 describe('hostile schemas', () => {
+  it('take as long as their text, however many values are wrong', async () => {
+    const wrong = `{"title": "a", "values": [${'"x",'.repeat(10_000)}"x"]}`;
+    assert.equal((await problems(wrong)).length, 50);
+  });
+
   it('are not used with external references', async () => {
     assert.equal(await ArgumentHelp.create({ type: 'object', $ref: 'https://example.com/x' }), undefined);
     assert.equal(await ArgumentHelp.create(null), undefined);

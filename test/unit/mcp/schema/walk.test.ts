@@ -86,6 +86,14 @@ const HOSTILE: Readonly<Record<string, object>> = {
       },
     },
   ),
+  'required names that are joined at every level': {
+    ...object({ p0: { $ref: '#/$defs/p3' } }),
+    $ref: '#/$defs/p3',
+    $defs: {
+      ...named(4, (at) => ({ allOf: list(64, () => ({ $ref: `#/$defs/p${at - 1}` })) })),
+      p0: { required: list(2000, (at) => `p${at}`) },
+    },
+  },
   'many keywords beside a wide union': object({
     p0: { ...named(3000, () => 1), anyOf: list(2000, () => ({})) },
   }),

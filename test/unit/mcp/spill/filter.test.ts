@@ -114,6 +114,23 @@ test('a message is endless when more than 1 GiB was dropped', () => {
   assert.equal(BUDGET.droppedBytes, 1024 ** 3);
 });
 
+test('a message with too many values is refused, whatever its size', async () => {
+  const filter = new JsonFilter({
+    tableFor: () => undefined,
+    assign: async () => {},
+    arrived: () => {},
+    tooLarge: (id) => Buffer.from(`refused ${id}`),
+    maxValues: () => BUDGET.messageValues,
+    maxDroppedBytes: BUDGET.droppedBytes,
+  });
+  const write = async (text: string) => {
+    await filter.push(Buffer.from(text));
+    return (await filter.end()).toString();
+  };
+  const many = `{"id":7,"result":[${'{},'.repeat(BUDGET.messageValues)}1]}`;
+  assert.deepEqual([await write(many), await write('{"id":8}')], ['refused 7', '{"id":8}']);
+});
+
 test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reported: string[] = [];
@@ -122,6 +139,7 @@ test('a response is reported at once, then a few times a second, including its l
     assign: async () => {},
     arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
     tooLarge: () => assert.fail(),
+    maxValues: () => BUDGET.messageValues,
     maxDroppedBytes: BUDGET.droppedBytes,
   });
   const push = (megabytes: number, start = '') => filter.push(Buffer.from(start.padEnd(megabytes * MB)));

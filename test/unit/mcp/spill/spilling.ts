@@ -47,6 +47,7 @@ export async function filterMessage(
     assign: async (_id, other) => table?.adopt(other),
     arrived: () => {},
     tooLarge: () => Buffer.from('{}'),
+    maxValues: () => BUDGET.messageValues,
     maxDroppedBytes: BUDGET.droppedBytes,
   };
   const filter = new JsonFilter(requests, minSpilledChars);

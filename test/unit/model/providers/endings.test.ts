@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BodyTooLargeError } from '../../../../src/base/httpBody.ts';
 import {
   ENDINGS,
   endingOf,
@@ -149,6 +150,20 @@ describe('StreamEnd', () => {
           { isForeign: false, closing: '', error: false, ...expected },
         );
       }
+    });
+  }
+
+  const floods: Readonly<Record<string, string>> = {
+    'an event with too many values': `data: [${'{},'.repeat(200_000)}`,
+    'lines that are not JSON': 'data: {\n'.repeat(2000),
+    'lines of no event': '\r`'.repeat(2000),
+    'a line without an end': `data: "${'x'.repeat(40 * 1024 * 1024)}`,
+    'nothing but comments': ': alive\n'.repeat(5 * 1024 * 1024),
+  };
+  for (const [name, text] of Object.entries(floods)) {
+    it(`refuses ${name} before the SDK reads it`, () => {
+      const end = new StreamEnd(wireOf({ provider: 'openai-chat' }).signs);
+      assert.throws(() => end.push(Buffer.from(text)), BodyTooLargeError);
     });
   }
 });

@@ -11,9 +11,9 @@ import type { Dialog } from 'playwright-core';
 import { parseChat } from '../../../../../src/chat/format/parse.ts';
 import {
   checkCalls,
-  filesBelow,
+  checkFolder,
   isDone,
-  notingServer,
+  notingServers,
   QUESTION,
   readNotes,
   SIGNALS,
@@ -47,7 +47,7 @@ const random = seededRandom(say);
 const ui = uiSession({
   settings: {
     'filechat.approve': 'auto',
-    'filechat.mcpServers': { noting: notingServer(notes) },
+    'filechat.mcpServers': notingServers(notes),
     'filechat.defaultModel': 'm',
   },
 });
@@ -71,10 +71,7 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
     await killHost(window, chat);
     await runToItsEnd(window, chat);
     checkCalls(await readFile(chat, 'utf8'), readNotes(notes).slice(before));
-    const left = filesBelow(dirname(chat)).filter(
-      (file) => !/^a\.chat\.md$|tool-image-[\w-]+\.png$/.test(file),
-    );
-    assert.deepEqual(left, []);
+    checkFolder(dirname(chat));
   });
 }
 
