@@ -26,7 +26,7 @@ const modelCases = fc.constantFrom(...PROVIDERS).chain((provider): fc.Arbitrary<
   const words = fc.tuple(hostileReply, hostileReply).map((parts) => parts.join(''));
   const long = fc.tuple(longText(100_000), upTo(4)).map(([piece, times]) => {
     const replace = (event: Spec) =>
-      JSON.parse(JSON.stringify(event).replace('"WORDS"', JSON.stringify(piece)));
+      JSON.parse(JSON.stringify(event).replace('"WORDS"', () => JSON.stringify(piece)));
     return eventsOf(
       provider,
       Array.from({ length: times }, () => 'WORDS'),
@@ -132,7 +132,9 @@ const treeCases: fc.Arbitrary<Case> = fc
     const chat = `# %% user\n${USER_TEXT}\n${way === 'link' ? links.replace(/[\0\n]/g, '') : ''}\n`;
     // What a server says about its tools is no permission to give it a file.
     const tools = [{ name: 't0', inputSchema: { properties }, annotations: { readOnlyHint: true } }];
-    const reply = { events: [JSON.parse(JSON.stringify(CALL_EVENT).replace('"{}"', JSON.stringify(args)))] };
+    const reply = {
+      events: [JSON.parse(JSON.stringify(CALL_EVENT).replace('"{}"', () => JSON.stringify(args)))],
+    };
     return {
       kind: 'tree',
       files: { ...withoutClashes(files), ...SETUP, [CHAT]: chat },

@@ -15,6 +15,9 @@ export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
 /** From this length on, a line that grows is read only after it has grown by a part of its length. */
 const LONG_LINE_CHARS = 4096;
 const GROWTH = 1 / 64;
+/** Each reading copies the line, so that a very long one is read less often. */
+const VERY_LONG_LINE_CHARS = 100_000;
+const LARGE_GROWTH = 1 / 16;
 
 /**
  * Adds backslashes to the lines of a reply (`write`) or removes them. Both directions go through the same states,
@@ -120,7 +123,8 @@ export class ReplyLines {
   #advance(isWhole: boolean, isCut = false): string {
     const before = this.#out.length;
     const { length } = this.#line;
-    this.#nextReadChars = length < LONG_LINE_CHARS ? 0 : length * (1 + GROWTH);
+    const growth = length < VERY_LONG_LINE_CHARS ? GROWTH : LARGE_GROWTH;
+    this.#nextReadChars = length < LONG_LINE_CHARS ? 0 : length * (1 + growth);
     if (!this.#hasBegun && !this.#inComment) {
       const start = this.#readStart(isWhole);
       if (start === 'unknown') return '';
