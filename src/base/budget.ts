@@ -5,8 +5,10 @@
 export const BUDGET = {
   /** One MCP message in memory. Long base64 is not part of it: it goes to files. */
   messageBytes: 64 * 1024 * 1024,
-  /** Its values: parsing and reading them takes longer, and more memory, than their bytes. */
-  messageValues: 100_000,
+  /** Its values: reading them takes longer, and more memory, than their bytes. Those that take long count ten times. */
+  messageValues: 500_000,
+  /** The values of a text that is read as JSON, such as a text block or an event of a model. */
+  textValues: 100_000,
   /** What a server may send of a message that is already refused, before its connection is closed. */
   droppedBytes: 1024 * 1024 * 1024,
   /** Another HTTP body: metadata and tokens of a sign-in, lists of models. After decompression. */

@@ -77,14 +77,14 @@ export function field(value: unknown, key: string): unknown {
 
 /** More than a parsed text may have: values take longer to parse, and more memory, than their characters. */
 export function hasManyValues(text: string): boolean {
-  if (text.length <= BUDGET.messageValues) return false;
-  return text.length > BUDGET.messageBytes || countValues(text) > BUDGET.messageValues;
+  if (text.length <= BUDGET.textValues) return false;
+  return text.length > BUDGET.messageBytes || countValues(text) > BUDGET.textValues;
 }
 
 /** Roughly: commas and brackets in strings count too. Stops above the budget. */
 export function countValues(text: string): number {
   let values = 0;
-  for (let at = 0; at < text.length && values <= BUDGET.messageValues; at += 1) {
+  for (let at = 0; at < text.length && values <= BUDGET.textValues; at += 1) {
     const code = text.charCodeAt(at);
     if (code === COMMA || code === BRACKET || code === BRACE) values += 1;
   }

@@ -2,6 +2,8 @@
 export class JsonPosition {
   /** For each open bracket up to MAX_DEPTH, true when it opens an array. */
   readonly #arrays: boolean[] = [];
+  /** For each of them, how many commas follow it so far. */
+  readonly #commas: number[] = [];
   #depth = 0;
   #values = 0;
   /** 1, or 2 in a batch. */
@@ -23,7 +25,7 @@ export class JsonPosition {
     return Number.isInteger(id) ? id : undefined;
   }
 
-  /** How many values of the message have begun, roughly. Reading them takes longer than reading their bytes. */
+  /** How many values of the message have begun, roughly. Those that take long to read count as `SLOW_VALUES`. */
   get values(): number {
     return this.#values;
   }
@@ -81,7 +83,7 @@ export class JsonPosition {
 
   #move(byte: number): void {
     if (byte === 0x2c) {
-      this.#values++;
+      this.#countItem();
       this.#afterColon = false;
       if (this.#depth === this.#messageDepth) this.#section = '';
     } else if (byte === 0x3a) {
@@ -95,9 +97,21 @@ export class JsonPosition {
     }
   }
 
+  #countItem(): void {
+    const at = this.#depth - 1;
+    const isInArray = this.#arrays[at] === true;
+    const commas = (this.#commas[at] ?? 0) + 1;
+    if (at < MAX_DEPTH) this.#commas[at] = commas;
+    const isBlock = isInArray && this.#depth === this.#messageDepth + 2;
+    this.#values += isBlock || (!isInArray && commas > FEW_KEYS) ? SLOW_VALUES : 1;
+  }
+
   #open(isArray: boolean): void {
     if (this.#depth === 0 && isArray) this.#messageDepth = 2;
-    if (this.#depth < MAX_DEPTH) this.#arrays[this.#depth] = isArray;
+    if (this.#depth < MAX_DEPTH) {
+      this.#arrays[this.#depth] = isArray;
+      this.#commas[this.#depth] = 0;
+    }
     this.#depth++;
     this.#values++;
     this.#afterColon = false;
@@ -123,4 +137,7 @@ export class JsonPosition {
 const IS_PASSED = new Uint8Array(256).fill(1);
 for (const byte of Buffer.from(',:{}[]"')) IS_PASSED[byte] = 0;
 const MAX_DEPTH = 500;
+/** A block of a result, and a key of an object with more keys than this, take about ten times as long as other values. */
+const FEW_KEYS = 1000;
+const SLOW_VALUES = 10;
 const MAX_ID_CHARS = 40;

@@ -163,7 +163,7 @@ const MAX_FOREIGN_CHARS = 20_000;
 /** Each takes as long as an error. */
 const MAX_UNREADABLE = 1000;
 const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are no events.`;
-const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.messageValues} values.`;
+const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.textValues} values.`;
 
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */
 export class StreamEnd {
@@ -255,7 +255,7 @@ export class StreamEnd {
   #addToLine(text: string): void {
     this.#line += text;
     this.#lineValues += countValues(text);
-    if (this.#line.length > BUDGET.eventChars || this.#lineValues > BUDGET.messageValues)
+    if (this.#line.length > BUDGET.eventChars || this.#lineValues > BUDGET.textValues)
       throw new BodyTooLargeError(TOO_LARGE);
   }
 

@@ -114,21 +114,41 @@ test('a message is endless when more than 1 GiB was dropped', () => {
   assert.equal(BUDGET.droppedBytes, 1024 ** 3);
 });
 
-test('a message with too many values is refused, whatever its size', async () => {
-  const filter = new JsonFilter({
-    tableFor: () => undefined,
-    assign: async () => {},
-    arrived: () => {},
-    tooLarge: (id) => Buffer.from(`refused ${id}`),
-    maxValues: () => BUDGET.messageValues,
-    maxDroppedBytes: BUDGET.droppedBytes,
-  });
-  const write = async (text: string) => {
-    await filter.push(Buffer.from(text));
-    return (await filter.end()).toString();
-  };
-  const many = `{"id":7,"result":[${'{},'.repeat(BUDGET.messageValues)}1]}`;
-  assert.deepEqual([await write(many), await write('{"id":8}')], ['refused 7', '{"id":8}']);
+describe('the values of a message are limited, whatever its size', () => {
+  const repeat = (count: number, item: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => item(at)).join();
+  const { messageValues: max } = BUDGET;
+  const results: readonly (readonly [what: string, result: string, isRefused: boolean])[] = [
+    ['many empty objects', `{"x":{"list":[${'{},'.repeat(max)}1]}}`, true],
+    [
+      'a table of 40,000 rows',
+      `{"x":{"rows":[${repeat(40_000, (at) => `{"a":${at},"b":"x","c":true,"d":null}`)}]}}`,
+      false,
+    ],
+    ['blocks', `{"content":[${repeat(20_000, () => '{"type":"text"}')}]}`, false],
+    ['too many blocks', `{"content":[${repeat(50_000, () => '{}')}]}`, true],
+    ['an object with many keys', `{"x":{${repeat(20_000, (at) => `"${at}":1`)}}}`, false],
+    ['an object with too many keys', `{"x":{${repeat(60_000, (at) => `"${at}":1`)}}}`, true],
+  ];
+  for (const [what, result, isRefused] of results) {
+    test(what, async () => {
+      const filter = new JsonFilter({
+        tableFor: () => undefined,
+        assign: async () => {},
+        arrived: () => {},
+        tooLarge: (id) => Buffer.from(`refused ${id}`),
+        maxValues: () => max,
+        maxDroppedBytes: BUDGET.droppedBytes,
+      });
+      const write = async (text: string) => {
+        await filter.push(Buffer.from(text));
+        return (await filter.end()).toString();
+      };
+      const message = `{"id":7,"result":${result}}`;
+      assert.equal(await write(message), isRefused ? 'refused 7' : message);
+      assert.equal(await write('{"id":8}'), '{"id":8}');
+    });
+  }
 });
 
 test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
