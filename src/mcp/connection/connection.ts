@@ -93,9 +93,9 @@ export class Connection {
       onError: (error) => this.#log.write('info', String(error)),
       onGap: options.onUpdated,
     });
-    // A failed attempt to connect is explained when no other protocol works either.
+    // A failed attempt to connect is explained when no other protocol works either, and closing ends requests.
     this.#client.onerror = (error) =>
-      this.#log.limited(this.#state.kind === 'opening' ? 'info' : 'warn', oneLine(error.message));
+      this.#log.limited(this.#state.kind === 'ready' ? 'warn' : 'info', oneLine(error.message));
     // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
       this.#closedByServer = this.#state.kind !== 'closed';
