@@ -24,7 +24,7 @@ export const BUDGET = {
   listEntries: 10_000,
   listItems: 1000,
   /** The values of one page of it. */
-  listValues: 1_000_000,
+  listValues: 2_000_000,
   /** The characters of a server's list, as JSON. */
   listChars: 16 * 1024 * 1024,
   /** One JSON Schema. */
