@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import type { Page } from 'playwright-core';
 import { untilNextHost } from '../bridge.ts';
 import { waitFor } from '../process.ts';
 import {
@@ -16,6 +17,8 @@ import {
   waitForWorkbench,
 } from '../workbench/page.ts';
 import { takeScreenshot, type Ui, type UiTests } from './session.ts';
+
+const menuTimeoutMs = 5_000;
 
 /**
  * Looks at the list of “MCP: List Servers” until it has our server, or has it no more: VS Code fills it in its own time.
@@ -95,15 +98,26 @@ async function disappearAndReturn(session: Ui): Promise<void> {
   await waitForOffer(session, true);
 }
 
+/** Opens the menu of the view. A list that is refreshed closes it; a person would open it again. */
+async function hoverMenuItem(page: Page, name: string): Promise<void> {
+  const header = page.locator('.pane-header', { hasText: 'Chats' });
+  for (let tries = 1; ; tries += 1) {
+    await header.hover();
+    await header.getByRole('button', { name: /More Actions/ }).click();
+    try {
+      return await page.getByRole('menuitem', { name }).hover({ timeout: menuTimeoutMs });
+    } catch (error) {
+      if (tries === 3) throw error;
+    }
+  }
+}
+
 async function copyAndShow({ page, evaluate, workspace }: Ui): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
   await viewRow(page, /^Today, \d+ chats/).waitFor();
-  const header = page.locator('.pane-header', { hasText: 'Chats' });
-  await header.hover();
-  await header.getByRole('button', { name: /More Actions/ }).click();
+  await hoverMenuItem(page, 'Copy MCP Configuration');
   // A click that comes at once is taken for the one that opened the menu.
-  await page.getByRole('menuitem', { name: 'Copy MCP Configuration' }).hover();
   await page.keyboard.press('Enter');
   await quickPickRow(page, 'Cursor').waitFor();
   await takeScreenshot(page, 'copy-mcp-configuration');
