@@ -240,7 +240,11 @@ ui.test(
     files.defer(() => rmSync(file));
     const theirs = { command: 'node', args: ['-e', 'process.exit(4)'] };
     writeServers({ theirs });
-    await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+    await evaluate(async (vscode) => {
+      await vscode.commands.executeCommand('filechat.servers.focus');
+      // Rows below the end of the view are not in the page.
+      await vscode.commands.executeCommand('list.collapseAll');
+    });
     const choose = async () => {
       await runCommand(page, 'Filechat: Add Server');
       await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
@@ -269,9 +273,14 @@ ui.test(
     await viewRow(page, /^theirs,/).waitFor();
     assert.deepEqual(await settings(), { isUsed: true, names });
 
+    // The editor may not watch the file yet.
     await waitFor('a change of the file', 20_000, async () => {
       writeServers({ theirs, later: theirs });
-      return (await viewRow(page, /^later,/).isVisible()) || undefined;
+      const shown = viewRow(page, /^later,/).waitFor({ timeout: 1_000 });
+      return shown.then(
+        () => true,
+        () => undefined,
+      );
     });
   },
 );
