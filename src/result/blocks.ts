@@ -102,8 +102,9 @@ function unusable(message: string, value: unknown): readonly Block[] {
 }
 
 function asJson(value: unknown): DataPart {
-  const copy = mapStrings(value, (text) => text);
-  return { kind: 'data', json: JSON.stringify(copy, null, 2) };
+  // Cuts values that are nested too deeply to be written.
+  const shallow = mapStrings(value, (text) => text);
+  return { kind: 'data', json: JSON.stringify(shallow, null, 2) };
 }
 
 function readText(block: Fields, position: number): Block {

@@ -155,7 +155,7 @@ export class SpillFile {
   }
 
   async #create(failure?: unknown): Promise<FileHandle> {
-    // assets/leftovers.ts recognizes files left by a crash by this name and pid.
+    // `sweepLeftovers` in assets/writeFile.ts recognizes files left by a crash by this name and pid.
     const name = `.filechat-spill-${process.pid}-${randomBytes(12).toString('hex')}.tmp`;
     const path = join(await this.#folder(failure), name);
     const handle = await open(path, 'wx+', 0o600);
