@@ -79,11 +79,12 @@ ui.test('declining keeps everything', async ({ page, workspace }) => {
 
 ui.test('an unsaved chat says where its files are, and takes them along', async (session) => {
   const { page, evaluate, workspace } = session;
-  await evaluate(async (vscode) => {
-    const uri = vscode.Uri.parse('untitled:scratch.chat.md');
+  // A path of the workspace, so that even a file that is saved by mistake is gone after the tests.
+  await evaluate(async (vscode, path) => {
+    const uri = vscode.Uri.file(path).with({ scheme: 'untitled' });
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
     void vscode.commands.executeCommand('filechat.callTool', { server: 'sample', tool: 'photo' });
-  });
+  }, workspace.path('scratch.chat.md'));
   await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
   await answerCall(page, 'sample.photo');
   await toast(
@@ -104,22 +105,23 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
   assert.deepEqual(readdirSync(workspace.path('saved', 'cmdassets')), [linked]);
 });
 
-/** The dialog changes the path in its box while it reads folders, so the path is entered until it stays. */
+/**
+ * The dialog changes the path in its box while it reads folders, and ignores Enter while it checks a path. So the path
+ * is looked at before each Enter: another one would be saved to.
+ */
 async function fillFileDialog(page: Page, path: string): Promise<void> {
   const box = quickInput(page).locator('.quick-input-box input');
   await box.waitFor();
   await until(async () => {
     await page.locator('.quick-input-progress.done').waitFor({ state: 'attached' });
-    if ((await box.inputValue()) === path) return true;
-    await box.fill(path);
-    return false;
-  });
-  // The dialog ignores Enter while it checks the path.
-  await until(async () => {
+    if ((await box.inputValue()) !== path) {
+      await box.fill(path);
+      return false;
+    }
     await page.keyboard.press('Enter');
     return box.waitFor({ state: 'hidden', timeout: 2_000 }).then(
       () => true,
-      () => false,
+      () => box.isHidden(),
     );
   });
 }
