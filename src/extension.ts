@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
@@ -71,10 +72,12 @@ function loadApp(context: vscode.ExtensionContext, onCreated: (app: App) => void
 
 /** Loading blocks the extension host for a moment, so the message must have left it before. */
 const MESSAGE_MS = 20;
+/** A message that is gone at once only flickers, and a busy window never draws it. */
+const SHOWN_MS = 500;
 
 /** A command that is used right after a chat was opened must not seem to do nothing. */
 function start(context: vscode.ExtensionContext, onCreated: (app: App) => void): Promise<App> {
-  const starting = new Promise((resolve) => setTimeout(resolve, MESSAGE_MS))
+  const starting = delay(MESSAGE_MS)
     .then(() => import('./vscode/app.ts'))
     .then(({ App }) => {
       const created = new App(context);
@@ -85,7 +88,8 @@ function start(context: vscode.ExtensionContext, onCreated: (app: App) => void):
       app = undefined;
       throw error;
     });
-  vscode.window.setStatusBarMessage(vscode.l10n.t('$(sync~spin) Filechat: Starting…'), starting);
+  const shown = Promise.allSettled([starting, delay(SHOWN_MS)]);
+  vscode.window.setStatusBarMessage(vscode.l10n.t('$(sync~spin) Filechat: Starting…'), shown);
   return starting;
 }
 
