@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { parseJson } from '../../base/json.ts';
 import type { ArgumentHelp } from '../../mcp/callArguments/help.ts';
 import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
@@ -55,14 +54,16 @@ function deepCheck(
   tool: ToolInfo,
 ): (question: ArgumentQuestion, text: string) => Promise<string | undefined> {
   let loaded: Promise<ArgumentHelp | undefined> | undefined;
-  return async ({ name }, text) => {
-    // A reference to a file, or text where the schema allows it.
-    if (parseJson(text) === undefined) return undefined;
+  return async (question, text) => {
+    const { name } = question;
+    const answer = checkAnswer(question, text);
+    // Otherwise it is a reference to a file, or text where the schema allows it.
+    if (!answer.ok || typeof answer.value !== 'object') return undefined;
     loaded ??= import('../../mcp/callArguments/help.ts').then(({ ArgumentHelp }) =>
       ArgumentHelp.create(tool.inputSchema),
     );
     const help = await loaded;
-    const whole = `{${JSON.stringify(name)}: ${text}}`;
+    const whole = `{${JSON.stringify(name)}: ${JSON.stringify(answer.value)}}`;
     // Problems at the start concern other arguments.
     const problem = (await help?.check(whole))?.find(({ start }) => start > 0);
     if (!help || !problem) return undefined;
