@@ -40,9 +40,12 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
       provideCodeLenses: (document) => {
         const isRunning = runs.isRunning(document.uri);
         const failed = isRunning ? undefined : runs.failures.of(document);
+        const failures = failureLenses(document, failed);
+        const others = lensesOf(document, isRunning, modelOf(document));
         return [
-          ...failureLenses(document, failed),
-          ...lensesOf(document, isRunning, modelOf(document)),
+          ...failures,
+          // One way to another model is enough, and a row is short.
+          ...(failures.some(selectsModel) ? others.filter((lens) => !selectsModel(lens)) : others),
           ...callLenses(document, questions.of(document.uri)),
         ];
       },
@@ -58,6 +61,10 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
       }),
     ),
   );
+}
+
+function selectsModel({ command }: vscode.CodeLens): boolean {
+  return command?.command === 'filechat.selectModel';
 }
 
 /** Not in the command palette. */
