@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
 import { renderDefinition } from '../../../../src/vscode/consent/callQuestion.ts';
-import { wantsReason } from '../../../../src/vscode/consent/declineHint.ts';
 import {
   type CallQuestion,
   describeQuestion,
@@ -11,6 +10,7 @@ import {
   rulesText,
   stateOf,
 } from '../../../../src/vscode/consent/question.ts';
+import { wantsReason } from '../../../../src/vscode/run/lensPlan.ts';
 
 const TOOL: ToolInfo = { server: 'charts', tool: 'bar', inputSchema: {} };
 const CHAT =
