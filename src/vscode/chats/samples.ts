@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { placeChat } from '../chat/chatFiles.ts';
+import { placeChat, readText } from '../chat/chatFiles.ts';
 
 /** The name is that of the file in samples/ and of the new chat. */
 type Sample = readonly [name: string, icon: string, title: string, about: string];
@@ -41,8 +41,7 @@ export async function openSample(extension: vscode.Uri, name: string | undefined
     throw new TypeError(vscode.l10n.t('There is no sample “{0}”. Samples: {1}.', name, names.join(', ')));
   const stem = name ?? (await pickSample(samples));
   if (stem === undefined) return false;
-  const file = vscode.Uri.joinPath(extension, 'samples', `${stem}.chat.md`);
-  const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  const text = await readText(vscode.Uri.joinPath(extension, 'samples', `${stem}.chat.md`));
   return (await placeChat({ stem, text })) !== undefined;
 }
 
