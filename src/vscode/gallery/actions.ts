@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { temporaryName } from '../../assets/writeFile.ts';
-import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
+import { type ZipEntry, type ZipOptions, zipFiles } from '../../assets/zip.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
@@ -13,6 +13,7 @@ import { relativeTarget } from '../chat/paths.ts';
 import { textTabs } from '../chat/tabs.ts';
 import { showProblem } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { withNotice } from '../ui/progress.ts';
 import { confirm, describeUndeleted, listNames, moveFilesToTrash } from '../ui/trash.ts';
 import type { ActionDeps, GalleryScope, ListedAsset } from './assets.ts';
 
@@ -141,40 +142,23 @@ async function exportAssets(assets: readonly ListedAsset[], { scope, storage }: 
   }
 }
 
-type Options = Parameters<typeof zipFiles>[2];
-
-/** Returns false when the user cancels. */
-async function withProgress(
-  entries: readonly ZipEntry[],
-  work: (options: Options) => Promise<void>,
-): Promise<boolean> {
+/** Resolves to undefined when the user cancels. */
+function withProgress(entries: readonly ZipEntry[], work: (options: ZipOptions) => Promise<void>) {
   const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  const stop = new AbortController();
-  const progressOptions = {
-    location: vscode.ProgressLocation.Notification,
-    cancellable: true,
-    title: vscode.l10n.t('Exporting assets'),
-  };
-  return vscode.window.withProgress(progressOptions, async (progress, token) => {
-    token.onCancellationRequested(() => stop.abort());
+  const title = vscode.l10n.t('Exporting assets');
+  return withNotice(title, async (signal, notice) => {
     let done = 0;
     let shown = 0;
     const onProgress = (bytes: number) => {
       done += bytes;
       // Once per percent: a message per chunk would take longer than the zip.
       if (done < total && done - shown < total / 100) return;
-      const increment = (100 * (done - shown)) / Math.max(1, total);
       shown = done;
-      const message = vscode.l10n.t('{0} of {1}', describeSize(done), describeSize(total));
-      progress.report({ increment, message });
+      const size = vscode.l10n.t('{0} of {1}', describeSize(done), describeSize(total));
+      notice.report({ message: `${title} · ${size}`, percent: (100 * done) / Math.max(1, total) });
     };
-    try {
-      await work({ signal: stop.signal, onProgress });
-      return true;
-    } catch (error) {
-      if (stop.signal.aborted) return false;
-      throw error;
-    }
+    await work({ signal, onProgress });
+    return true;
   });
 }
 
