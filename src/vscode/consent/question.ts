@@ -5,7 +5,7 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import { isSameCall, pendingCalls } from '../../chat/format/nextAction.ts';
 import type { GivenFile, ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { t } from '../ui/words.ts';
-import { type AllowedTool, describeChange, isRedefined } from './callQuestion.ts';
+import { type AllowedTool, isRedefined } from './callQuestion.ts';
 
 /** A call in a chat that waits for permission. */
 export interface CallQuestion {
@@ -100,7 +100,10 @@ export function describeQuestion(
   const isEdited = state.kind === 'edited';
   const problem = isEdited && state.problem !== undefined;
   const parts = [
-    before && describeChange(tool, before),
+    before &&
+      (isRedefined(tool, before)
+        ? t('changed since you allowed it')
+        : t('its server changed since you allowed it')),
     ...(isEdited ? [] : describeFiles(files, shortPath)),
     tool.destructive && t('may delete or overwrite data'),
     isEdited && (problem ? t('the arguments are not valid JSON') : t('arguments edited')),

@@ -75,10 +75,10 @@ describe('the line beside a call', () => {
       ask({ files: [csv], tool: { ...TOOL, destructive: true } }),
       '! sends data/sales.csv (12.0 KB) · may delete or overwrite data',
     ],
-    [ask({ before: CHANGED }), '! charts.bar has changed since it was allowed on 2026-05-03'],
+    [ask({ before: CHANGED }), '! changed since you allowed it'],
     [
       ask({ before: { ...CHANGED, definition: renderDefinition(TOOL) } }),
-      '! The server of charts.bar has changed since it was allowed on 2026-05-03',
+      '! its server changed since you allowed it',
     ],
     [ask({ files: [{ ...csv, path: '/home/ada/a\u202eb' }] }), 'sends a⟦U+202E⟧b (12.0 KB)'],
   ];
