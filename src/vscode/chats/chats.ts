@@ -17,7 +17,7 @@ import { type ChatNode, ChatTree } from './tree.ts';
 
 const WALKTHROUGH = 'filechat.filechat#start';
 
-export type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
+type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
 
 const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void>>> = {
   preview: (uri) => vscode.commands.executeCommand('markdown.showPreviewToSide', uri),
@@ -26,7 +26,7 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void
   delete: deleteChat,
 };
 
-export interface ChatsDeps {
+interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
   readonly runs: Runs;
   readonly naming: Pick<ChatNaming, 'created'>;

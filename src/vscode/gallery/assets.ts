@@ -20,7 +20,7 @@ export interface ListedAsset {
   readonly uses: readonly ChatUse[];
 }
 
-export interface ChatUse extends AssetUse {
+interface ChatUse extends AssetUse {
   readonly chat: vscode.Uri;
 }
 

@@ -13,7 +13,7 @@ export interface FailurePlace {
   readonly resumable?: boolean | undefined;
 }
 
-export interface FailureButton extends vscode.Command {
+interface FailureButton extends vscode.Command {
   readonly action: FailureAction | 'resume';
   readonly icon: string;
 }
