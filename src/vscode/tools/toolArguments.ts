@@ -11,7 +11,6 @@ import { activeChat } from '../chat/chatFiles.ts';
 import type { InputAction } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askQuestions } from '../ui/wizard.ts';
-import { writeInEditor } from '../ui/writeInEditor.ts';
 import { describeProblem } from '../write/argumentHelp.ts';
 
 interface ArgumentsAsked {
@@ -100,6 +99,37 @@ function editorActions({ name, kind }: ArgumentQuestion): readonly InputAction[]
       run,
     },
   ];
+}
+
+/** Lets the user write a long text in an editor. Resolves to undefined if the editor was closed. */
+async function writeInEditor(
+  name: string,
+  { content, language }: { readonly content: string; readonly language: 'plaintext' | 'json' },
+): Promise<string | undefined> {
+  const document = await vscode.workspace.openTextDocument({ content, language });
+  await vscode.window.showTextDocument(document, { preview: false });
+  const useText = vscode.l10n.t('Use Text');
+  const message = vscode.l10n.t(
+    'Write the value of “{0}” in the editor, then choose Use Text.',
+    plainMessage(name),
+  );
+  const answered = Promise.resolve(vscode.window.showInformationMessage(message, useText));
+  using closed = closing(document);
+  await Promise.race([answered, closed.promise]);
+  // Also when the message is dismissed: what was written must not be lost.
+  if (document.isClosed) return undefined;
+  const text = document.getText();
+  await vscode.window.showTextDocument(document);
+  await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  return text;
+}
+
+function closing(document: vscode.TextDocument): { readonly promise: Promise<void> } & Disposable {
+  let subscription: vscode.Disposable | undefined;
+  const promise = new Promise<void>((resolve) => {
+    subscription = vscode.workspace.onDidCloseTextDocument((each) => each === document && resolve());
+  });
+  return { promise, [Symbol.dispose]: () => subscription?.dispose() };
 }
 
 function fileAction(title: string, canSelectMany: boolean): InputAction {
