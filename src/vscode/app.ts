@@ -21,7 +21,7 @@ import { Chats } from './chats/chats.ts';
 import { CallAnswers } from './consent/answers.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { CallQuestions } from './consent/questions.ts';
-import { showDeclineHint, showQuestions } from './consent/questionViews.ts';
+import { showQuestions } from './consent/questionViews.ts';
 import { ToolConsent } from './consent/tool.ts';
 import { TOOL_SCHEME, ToolChanges } from './consent/toolChanges.ts';
 import { Gallery } from './gallery/gallery.ts';
@@ -166,7 +166,6 @@ export class App {
       registerReferences(known, this.#context),
       this.questions,
       showQuestions(this.questions),
-      showDeclineHint(),
       registerLenses({
         runs: this.#runs,
         questions: this.questions,

@@ -52,18 +52,6 @@ export function clientMetadata(): { readonly clientMetadataUrl?: string } {
   return url === '' ? {} : { clientMetadataUrl: url };
 }
 
-export async function writeDefaultModel(name: string | undefined): Promise<void> {
-  await writeUserSetting('defaultModel', name);
-}
-
-export async function useEditorServers(): Promise<void> {
-  await writeUserSetting('editorServers', true);
-}
-
-export async function writeUserModels(models: unknown): Promise<void> {
-  await writeUserSetting('models', models);
-}
-
 export async function writeUserServer(name: string, entry: unknown): Promise<void> {
   const servers = userServers();
   if (!isObject(servers)) {
@@ -71,14 +59,10 @@ export async function writeUserServer(name: string, entry: unknown): Promise<voi
       vscode.l10n.t('The setting filechat.mcpServers is not an object. Fix it first, then add the server.'),
     );
   }
-  await writeUserServers({ ...servers, [name]: entry });
+  await writeUserSetting('mcpServers', { ...servers, [name]: entry });
 }
 
-export async function writeUserServers(servers: object): Promise<void> {
-  await writeUserSetting('mcpServers', servers);
-}
-
-async function writeUserSetting(name: string, value: unknown): Promise<void> {
+export async function writeUserSetting(name: SettingName, value: unknown): Promise<void> {
   const settings = vscode.workspace.getConfiguration('filechat');
   await settings.update(name, value, vscode.ConfigurationTarget.Global);
 }

@@ -218,7 +218,7 @@ describe('the package', () => {
   });
 
   it('has exactly the samples of the list', () => {
-    const rows = [...read('src/vscode/chats/samples.ts').matchAll(/\[\s*'(\w+)',\s*'[\w-]+',\s*t\(/g)].map(
+    const rows = [...read('src/vscode/chats/chats.ts').matchAll(/\[\s*'(\w+)',\s*'[\w-]+',\s*t\(/g)].map(
       ([, name]) => name,
     );
     const files = readdirSync(join(root, 'samples')).filter((name) => name.endsWith('.chat.md'));

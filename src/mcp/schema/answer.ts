@@ -135,11 +135,15 @@ function parseChoices(choices: readonly AnswerChoice[], text: string): readonly 
   return named.map((choice) => choice?.value);
 }
 
-function parseJsonAnswer({ example, allowsText }: KindOf<'json'>, text: string): CheckedAnswer {
+/** The items of a list may be typed without its brackets. */
+function parseJsonAnswer({ example, allowsText, shape }: KindOf<'json'>, text: string): CheckedAnswer {
+  const isBare = shape === 'array' && !allowsText && !/^\s*[[{]/.test(text);
   try {
-    return valid(JSON.parse(text));
+    return valid(JSON.parse(isBare ? `[${text}]` : text));
   } catch (error) {
-    const message = `This is not valid JSON: ${(error as Error).message}. Example: ${example}`;
+    // Some messages end with the text, which the user sees anyway.
+    const reason = (error as Error).message.replace(/, (?:\.\.\.)?".* is not valid JSON$/s, '');
+    const message = `This is not valid JSON: ${reason}. Example: ${example}`;
     return allowsText ? valid(text) : { ok: false, message };
   }
 }

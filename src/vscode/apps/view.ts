@@ -26,7 +26,7 @@ export interface AppPanelDeps extends AppCallDeps {
   readonly isLocal: (server: string) => Promise<boolean>;
 }
 
-export interface AppViewDeps extends AppPanelDeps {
+interface AppViewDeps extends AppPanelDeps {
   readonly calls: AppCalls;
   readonly chat: vscode.Uri;
   readonly server: string;

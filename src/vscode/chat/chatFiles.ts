@@ -10,6 +10,7 @@ import type { RunOutcome } from '../../ports/document.ts';
 import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
 import { failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { forgetRenames, latestUri } from './renames.ts';
+import { textTabs } from './tabs.ts';
 
 const MAX_NAME_TRIES = 1000;
 
@@ -123,12 +124,10 @@ export async function discardEmptyChat(document: vscode.TextDocument): Promise<v
 
 /** Tabs with unsaved changes stay open. */
 export async function closeTabs(uri: vscode.Uri): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const shown = tabs.filter(
-    ({ input, isDirty }) =>
-      !isDirty && input instanceof vscode.TabInputText && input.uri.toString() === uri.toString(),
+  await vscode.window.tabGroups.close(
+    textTabs(uri).filter(({ isDirty }) => !isDirty),
+    true,
   );
-  await vscode.window.tabGroups.close(shown, true);
 }
 
 export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vscode.TextDocument> {
@@ -154,6 +153,17 @@ async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocu
   // Moving the cursor later would disturb a user who is already typing.
   await vscode.window.showTextDocument(document, { preview: false, selection: endOf(document) });
   return document;
+}
+
+/** Shows a document with the cursor at an offset. */
+export async function showAt(
+  document: vscode.TextDocument,
+  offset: number,
+  options: vscode.TextDocumentShowOptions = {},
+): Promise<void> {
+  const selection = rangeOf(document, { start: offset, end: offset });
+  const editor = await vscode.window.showTextDocument(document, { ...options, selection });
+  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 export function moveToEnd(editor: vscode.TextEditor): void {
@@ -197,9 +207,19 @@ export async function exists(uri: vscode.Uri): Promise<boolean> {
     await vscode.workspace.fs.stat(uri);
     return true;
   } catch (error) {
-    if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return false;
+    if (isMissing(error)) return false;
     throw error;
   }
+}
+
+/** Whether a file could not be found, as opposed to read. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
+}
+
+/** The text on the disk, whatever an editor shows. */
+export async function readText(file: vscode.Uri): Promise<string> {
+  return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
 }
 
 /** The entries of a folder; none if it is missing or cannot be read. */

@@ -10,6 +10,7 @@ import type {
 import { autoSave } from '../settings.ts';
 import { exists, rangeOf } from './chatFiles.ts';
 import { movedUri } from './renames.ts';
+import { isInTab } from './tabs.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
 const MAX_REFUSALS = 10;
@@ -241,15 +242,6 @@ export async function editDocument(
 function mayAutoSave(document: vscode.TextDocument): boolean {
   if (document.isUntitled || document.isClosed || !autoSave()) return false;
   return vscode.workspace.getConfiguration('editor', document).get('formatOnSave') !== true;
-}
-
-function isInTab(uri: vscode.Uri): boolean {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  return tabs.some(({ input }) => {
-    if (input instanceof vscode.TabInputTextDiff) return input.modified.toString() === uri.toString();
-    const hasUri = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom;
-    return hasUri && input.uri.toString() === uri.toString();
-  });
 }
 
 /** Ends when told to, or after a time. */

@@ -4,7 +4,7 @@ import { ASSET_FOLDER } from '../../base/names.ts';
 import { assetsLinkedIn, relinkAssets } from '../../chat/edits/relink.ts';
 import type { Log } from '../../ports/document.ts';
 import { showProblem } from '../ui/outcomes.ts';
-import { isChat, rangeOf } from './chatFiles.ts';
+import { isChat, isMissing, rangeOf } from './chatFiles.ts';
 import type { StoreFor } from './stores.ts';
 
 interface MoveDeps {
@@ -102,7 +102,7 @@ async function readIfThere(uri: vscode.Uri): Promise<Uint8Array | undefined> {
   try {
     return await vscode.workspace.fs.readFile(uri);
   } catch (error) {
-    if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

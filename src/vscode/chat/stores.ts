@@ -56,7 +56,7 @@ export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
   };
 }
 
-export interface WorkspaceAssetsOptions extends NamingOptions {
+interface WorkspaceAssetsOptions extends NamingOptions {
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */
   readonly spillFolder: string;

@@ -2,7 +2,15 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { chatStem } from '../../chat/outline/title.ts';
-import { activeChat, chatName, closeTabs, createChat, exists } from '../chat/chatFiles.ts';
+import {
+  activeChat,
+  chatName,
+  closeTabs,
+  createChat,
+  exists,
+  placeChat,
+  readText,
+} from '../chat/chatFiles.ts';
 import { attachFiles, insertAtCaret } from '../chat/commands.ts';
 import type { ChatNaming } from '../chat/naming.ts';
 import type { Runs } from '../run/runs.ts';
@@ -11,13 +19,12 @@ import { failed, RUNNING, showProblem, tell } from '../ui/outcomes.ts';
 import { confirm, moveToTrash } from '../ui/trash.ts';
 import { linesOf } from '../write/symbols.ts';
 import { ChatList, ChatTexts } from './list.ts';
-import { openSample } from './samples.ts';
 import { searchChats } from './search.ts';
 import { type ChatNode, ChatTree } from './tree.ts';
 
 const WALKTHROUGH = 'filechat.filechat#start';
 
-export type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
+type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
 
 const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void>>> = {
   preview: (uri) => vscode.commands.executeCommand('markdown.showPreviewToSide', uri),
@@ -26,7 +33,7 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void
   delete: deleteChat,
 };
 
-export interface ChatsDeps {
+interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
   readonly runs: Runs;
   readonly naming: Pick<ChatNaming, 'created'>;
@@ -175,4 +182,62 @@ async function problemOfName(uri: vscode.Uri, value: string): Promise<string | u
 
 function siblingOf(uri: vscode.Uri, name: string): vscode.Uri {
   return vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
+}
+
+/** The name is that of the file in samples/ and of the new chat. */
+type Sample = readonly [name: string, icon: string, title: string, about: string];
+
+/** They need no API key, no network and only the bundled server. */
+function allSamples(): readonly Sample[] {
+  const { t } = vscode.l10n;
+  return [
+    ['tour', 'rocket', t('A First Tool'), t('One call that returns text, an image, audio and a PDF')],
+    [
+      'hello',
+      'comment-discussion',
+      t('A First Conversation'),
+      t('A script that needs no key and calls tools like a model'),
+    ],
+    ['images', 'file-media', t('Images'), t('PNG, JPEG, GIF and WebP, each from its own tool')],
+    ['audio', 'unmute', t('Audio'), t('A chord as WAV and a jingle as MP3')],
+    ['documents', 'file-pdf', t('Documents'), t('A PDF, a ZIP, notes in Markdown and a link')],
+    ['data', 'json', t('Structured Data'), t('Results as data, and arguments of all types')],
+    [
+      'mixed',
+      'list-ordered',
+      t('Text and Images in Order'),
+      t('Blocks stay in the order in which the tool returned them'),
+    ],
+    [
+      'trouble',
+      'warning',
+      t('When Things Go Wrong'),
+      t('A tool that fails, a slow tool, and a tool that returns misleading text'),
+    ],
+  ];
+}
+
+async function openSample(extension: vscode.Uri, name: string | undefined): Promise<boolean> {
+  const samples = allSamples();
+  const names = samples.map(([stem]) => stem);
+  if (name !== undefined && !names.includes(name))
+    throw new TypeError(vscode.l10n.t('There is no sample “{0}”. Samples: {1}.', name, names.join(', ')));
+  const stem = name ?? (await pickSample(samples));
+  if (stem === undefined) return false;
+  const text = await readText(vscode.Uri.joinPath(extension, 'samples', `${stem}.chat.md`));
+  return (await placeChat({ stem, text })) !== undefined;
+}
+
+async function pickSample(samples: readonly Sample[]): Promise<string | undefined> {
+  const rows = samples.map(([name, icon, title, detail]) => ({
+    label: `$(${icon}) ${title}`,
+    detail,
+    name,
+  }));
+  const row = await vscode.window.showQuickPick(rows, {
+    title: vscode.l10n.t('Open Sample Chat'),
+    placeHolder: vscode.l10n.t('Opens a copy as a new chat'),
+    matchOnDetail: true,
+  });
+  return row?.name;
 }

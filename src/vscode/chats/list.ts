@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { mapConcurrently } from '../../base/async.ts';
 import { chatTitle } from '../../chat/outline/title.ts';
-import { chatName, openDocument, readFolder } from '../chat/chatFiles.ts';
+import { chatName, openDocument, readFolder, readText } from '../chat/chatFiles.ts';
 
 export interface FoundChat {
   readonly uri: vscode.Uri;
@@ -167,7 +167,7 @@ export class ChatTexts {
     if (open) return open.getText();
     const known = this.#texts.get(key);
     if (known?.stamp === stampOf(chat)) return known.text;
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(chat.uri));
+    const text = await readText(chat.uri);
     this.#drop(key);
     this.#texts.set(key, { stamp: stampOf(chat), text });
     this.#keptChars += text.length;

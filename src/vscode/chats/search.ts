@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type SearchHit, searchChat, searchWords } from '../../chat/outline/search.ts';
+import { showAt } from '../chat/chatFiles.ts';
 import { ageText } from './ages.ts';
 import type { ChatList, ChatTexts, FoundChat } from './list.ts';
 
@@ -117,8 +118,5 @@ function withoutIcons(words: string): string {
 
 async function openAt({ chat, offset }: HitRow): Promise<void> {
   const document = await vscode.workspace.openTextDocument(chat.uri);
-  const position = document.positionAt(offset);
-  const selection = new vscode.Range(position, position);
-  const editor = await vscode.window.showTextDocument(document, { preview: false, selection });
-  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  await showAt(document, offset, { preview: false });
 }

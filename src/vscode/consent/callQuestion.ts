@@ -77,7 +77,7 @@ function section(title: string, text: unknown): string[] {
 
 const MAX_ABOUT_CHARS = 600;
 
-export interface AboutQuestion {
+interface AboutQuestion {
   /** A line for each file that the call sends. */
   readonly notes?: readonly string[] | undefined;
   readonly before?: AllowedTool | undefined;

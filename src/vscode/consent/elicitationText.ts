@@ -8,7 +8,7 @@ const MAX_FIELDS_NAMED = 20;
 const MAX_QUOTED_CHARS = 250;
 const MAX_URL_CHARS = 250;
 
-export interface NoticeOfServer {
+interface NoticeOfServer {
   readonly text: string;
   /** Otherwise the rest has to be seen in the details. */
   readonly isWhole: boolean;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
 import { chatName } from '../chat/chatFiles.ts';
-import { closedUris } from '../chat/tabs.ts';
+import { closedUris, textTabs } from '../chat/tabs.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { renderNotice } from './noticeText.ts';
 
@@ -118,9 +118,6 @@ class DetailsText {
   async close(): Promise<void> {
     if (!this.#provider) return;
     this.#provider.dispose();
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    const isOurs = ({ input }: vscode.Tab) =>
-      input instanceof vscode.TabInputText && input.uri.toString() === this.#uri.toString();
-    await vscode.window.tabGroups.close(tabs.filter(isOurs));
+    await vscode.window.tabGroups.close(textTabs(this.#uri));
   }
 }

@@ -1,7 +1,7 @@
 /** VS Code cuts a notification after 1,000 characters, links included, so that the answers would be lost. */
 const MAX_TEXT_CHARS = 600;
 
-export interface NoticeLink {
+interface NoticeLink {
   readonly label: string;
   readonly command: string;
 }

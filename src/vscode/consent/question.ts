@@ -5,7 +5,7 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import { isSameCall, pendingCalls } from '../../chat/format/nextAction.ts';
 import type { GivenFile, ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { t } from '../ui/words.ts';
-import { type AllowedTool, describeChange, isRedefined } from './callQuestion.ts';
+import { type AllowedTool, isRedefined } from './callQuestion.ts';
 
 /** A call in a chat that waits for permission. */
 export interface CallQuestion {
@@ -27,7 +27,7 @@ export function rulesText({ frontMatter, preamble }: Chat): string {
   return JSON.stringify([frontMatter, preamble]);
 }
 
-export type QuestionState =
+type QuestionState =
   | { readonly kind: 'waiting'; readonly at: WrittenCall }
   /** Its arguments are other ones now, perhaps not valid ones. */
   | { readonly kind: 'edited'; readonly at: WrittenCall; readonly problem?: string }
@@ -42,7 +42,7 @@ export function stateOf({ call, written, rules }: CallQuestion, chat: Chat): Que
   return read.ok ? { kind: 'edited', at } : { kind: 'edited', at, problem: read.message };
 }
 
-export function findPendingCall({ turns }: Chat, call: ToolCall): WrittenCall | undefined {
+function findPendingCall({ turns }: Chat, call: ToolCall): WrittenCall | undefined {
   for (let at = turns.length - 1; at >= 0; at -= 1) {
     const found = pendingCalls(turns, at).find((each) => isSameCall(each, call));
     if (found) return found;
@@ -57,7 +57,7 @@ export function canAllowTogether<T extends CallQuestion>(questions: readonly T[]
 
 export type CallLensKind = 'allow' | 'always' | 'showChanges' | 'edit' | 'decline' | 'allowAll';
 
-export interface PlannedCallLens {
+interface PlannedCallLens {
   readonly offset: number;
   readonly kind: CallLensKind;
   readonly id: string;
@@ -86,7 +86,7 @@ export function planCallLenses(chat: Chat, questions: readonly CallQuestion[]): 
   });
 }
 
-export interface QuestionLine {
+interface QuestionLine {
   readonly text: string;
   readonly isWarning: boolean;
 }
@@ -100,7 +100,10 @@ export function describeQuestion(
   const isEdited = state.kind === 'edited';
   const problem = isEdited && state.problem !== undefined;
   const parts = [
-    before && describeChange(tool, before),
+    before &&
+      (isRedefined(tool, before)
+        ? t('changed since you allowed it')
+        : t('its server changed since you allowed it')),
     ...(isEdited ? [] : describeFiles(files, shortPath)),
     tool.destructive && t('may delete or overwrite data'),
     isEdited && (problem ? t('the arguments are not valid JSON') : t('arguments edited')),

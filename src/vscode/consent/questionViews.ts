@@ -5,7 +5,6 @@ import { chatName, chatOf, isChat } from '../chat/chatFiles.ts';
 import { commandLink, plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
 import { describeTool } from './callQuestion.ts';
-import { wantsReason } from './declineHint.ts';
 import { describeQuestion, stateOf } from './question.ts';
 import type { CallQuestions, OpenQuestion } from './questions.ts';
 
@@ -168,27 +167,4 @@ function askingIn(chat: string, name: string, others: number): string {
   return others === 1
     ? vscode.l10n.t('{0} and one more call ask for permission in the chat “{1}”.', name, chat)
     : vscode.l10n.t('{0} and {1} more calls ask for permission in the chat “{2}”.', name, others, chat);
-}
-
-/** Says what an empty turn after a declined call is for. */
-export function showDeclineHint(): vscode.Disposable {
-  const style = vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor('editorGhostText.foreground'), fontStyle: 'italic' },
-  });
-  const contentText = vscode.l10n.t('Tell the model why, then press Shift+Enter');
-  const show = (editor: vscode.TextEditor) => {
-    const { document } = editor;
-    if (!isChat(document.uri)) return;
-    const end = document.lineAt(document.lineCount - 1).range;
-    const isShown = wantsReason(document.getText(), chatOf(document)) && end.isEmpty;
-    editor.setDecorations(style, isShown ? [{ range: end, renderOptions: { after: { contentText } } }] : []);
-  };
-  vscode.window.visibleTextEditors.forEach(show);
-  return vscode.Disposable.from(
-    style,
-    vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      for (const each of vscode.window.visibleTextEditors) if (each.document === document) show(each);
-    }),
-    vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach(show)),
-  );
 }

@@ -10,6 +10,7 @@ import {
 import type { ChatModel } from '../../ports/models.ts';
 import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/servers.ts';
 import { editDocument } from '../chat/editorDocument.ts';
+import { closedUris, textTabs } from '../chat/tabs.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { DeclinedError, type Note } from './audited.ts';
@@ -176,7 +177,7 @@ async function isAccepted(
   const until = (end: () => void) =>
     vscode.Disposable.from(
       vscode.window.tabGroups.onDidChangeTabs(
-        ({ closed }) => closed.some((tab) => shows(tab, document)) && end(),
+        ({ closed }) => closedUris(closed).some((uri) => uri.toString() === document.uri.toString()) && end(),
       ),
       vscode.workspace.onDidCloseTextDocument((closed) => closed === document && end()),
     );
@@ -186,15 +187,8 @@ async function isAccepted(
 
 async function closeUnsaved(document: vscode.TextDocument): Promise<void> {
   if (document.isClosed) return;
-  const tabs = vscode.window.tabGroups.all
-    .flatMap((group) => group.tabs)
-    .filter((tab) => shows(tab, document));
-  for (const { group } of tabs) {
+  for (const { group } of textTabs(document.uri)) {
     await vscode.window.showTextDocument(document, { viewColumn: group.viewColumn, preserveFocus: false });
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   }
-}
-
-function shows(tab: vscode.Tab, document: vscode.TextDocument): boolean {
-  return tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === document.uri.toString();
 }

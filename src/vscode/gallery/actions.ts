@@ -3,16 +3,18 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { temporaryName } from '../../assets/writeFile.ts';
-import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
+import { type ZipEntry, type ZipOptions, zipFiles } from '../../assets/zip.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
 import type { Action } from '../../views/gallery/messages.ts';
-import { activeChat, chatName } from '../chat/chatFiles.ts';
+import { activeChat, chatName, showAt } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/paths.ts';
+import { textTabs } from '../chat/tabs.ts';
 import { showProblem } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
+import { withNotice } from '../ui/progress.ts';
+import { confirm, describeUndeleted, listNames, moveFilesToTrash } from '../ui/trash.ts';
 import type { ActionDeps, GalleryScope, ListedAsset } from './assets.ts';
 
 export async function act(action: Action, assets: readonly ListedAsset[], deps: ActionDeps): Promise<void> {
@@ -50,21 +52,11 @@ async function reveal({ title, uses: [use] }: ListedAsset): Promise<void> {
     return void vscode.window.showInformationMessage(plainMessage(words));
   }
   const document = await vscode.workspace.openTextDocument(use.chat);
-  const at = document.positionAt(use.offset);
-  const selection = new vscode.Range(at, at);
-  const editor = await vscode.window.showTextDocument(document, {
-    viewColumn: columnOf(use.chat),
-    selection,
-  });
-  editor.revealRange(selection, vscode.TextEditorRevealType.InCenter);
+  await showAt(document, use.offset, { viewColumn: columnOf(use.chat) });
 }
 
 function columnOf(chat: vscode.Uri): vscode.ViewColumn {
-  const key = chat.toString();
-  const shows = ({ input }: vscode.Tab) =>
-    input instanceof vscode.TabInputText && input.uri.toString() === key;
-  const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(shows));
-  return group?.viewColumn ?? vscode.ViewColumn.One;
+  return textTabs(chat)[0]?.group.viewColumn ?? vscode.ViewColumn.One;
 }
 
 /** Links are for the chat of the gallery, or for the active one. */
@@ -112,17 +104,8 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
   const names = new Map(assets.map(({ uri, title }) => [uri, title]));
   if (!(await confirm(question, `${describeLinks(assets)}\n\n${listNames([...names.values()])}`, move)))
     return;
-  const { failed, reason, isDeclined } = await moveToTrash([...names.keys()], (trashed) => {
-    const count = trashed.failed.length;
-    const again =
-      count === 1
-        ? vscode.l10n.t('1 asset could not be moved to the trash. Delete it permanently?')
-        : vscode.l10n.t('{0} assets could not be moved to the trash. Delete them permanently?', count);
-    const left = listNames(trashed.failed.map((uri) => names.get(uri) ?? ''));
-    return confirm(again, `${trashed.reason}\n\n${left}`, vscode.l10n.t('Delete Permanently'));
-  });
-  if (!isDeclined && failed.length > 0)
-    throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', failed.length, reason));
+  const { failed, reason, isDeclined } = await moveFilesToTrash(names);
+  if (!isDeclined && failed.length > 0) throw new Error(describeUndeleted(failed, reason));
 }
 
 function describeLinks(assets: readonly ListedAsset[]): string {
@@ -159,40 +142,23 @@ async function exportAssets(assets: readonly ListedAsset[], { scope, storage }: 
   }
 }
 
-type Options = Parameters<typeof zipFiles>[2];
-
-/** Returns false when the user cancels. */
-async function withProgress(
-  entries: readonly ZipEntry[],
-  work: (options: Options) => Promise<void>,
-): Promise<boolean> {
+/** Resolves to undefined when the user cancels. */
+function withProgress(entries: readonly ZipEntry[], work: (options: ZipOptions) => Promise<void>) {
   const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  const stop = new AbortController();
-  const progressOptions = {
-    location: vscode.ProgressLocation.Notification,
-    cancellable: true,
-    title: vscode.l10n.t('Exporting assets'),
-  };
-  return vscode.window.withProgress(progressOptions, async (progress, token) => {
-    token.onCancellationRequested(() => stop.abort());
+  const title = vscode.l10n.t('Exporting assets');
+  return withNotice(title, async (signal, notice) => {
     let done = 0;
     let shown = 0;
     const onProgress = (bytes: number) => {
       done += bytes;
       // Once per percent: a message per chunk would take longer than the zip.
       if (done < total && done - shown < total / 100) return;
-      const increment = (100 * (done - shown)) / Math.max(1, total);
       shown = done;
-      const message = vscode.l10n.t('{0} of {1}', describeSize(done), describeSize(total));
-      progress.report({ increment, message });
+      const size = vscode.l10n.t('{0} of {1}', describeSize(done), describeSize(total));
+      notice.report({ message: `${title} · ${size}`, percent: (100 * done) / Math.max(1, total) });
     };
-    try {
-      await work({ signal: stop.signal, onProgress });
-      return true;
-    } catch (error) {
-      if (stop.signal.aborted) return false;
-      throw error;
-    }
+    await work({ signal, onProgress });
+    return true;
   });
 }
 

@@ -6,7 +6,7 @@ import { parseSaved, SAVED_FILE, type SavedAssets } from '../../catalog/saved.ts
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
 import { assetTitle } from '../chat/assetTitle.ts';
-import { chatOf, isChat, openDocument, readFolder } from '../chat/chatFiles.ts';
+import { chatOf, isChat, openDocument, readFolder, readText } from '../chat/chatFiles.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;
@@ -20,7 +20,7 @@ export interface ListedAsset {
   readonly uses: readonly ChatUse[];
 }
 
-export interface ChatUse extends AssetUse {
+interface ChatUse extends AssetUse {
   readonly chat: vscode.Uri;
 }
 
@@ -125,7 +125,7 @@ export class AssetList {
       const state = `saved ${mtime} ${size}`;
       const known = this.#chats.get(uri.toString());
       if (known?.state === state) return known;
-      const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+      const text = await readText(uri);
       return { uri, state, uses: usesOf(uri, findAssetUses(text, parseChat(text))) };
     } catch {
       // Deleted in the meantime, or unreadable.

@@ -3,10 +3,10 @@ import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { AssetKind } from '../../ports/results.ts';
-import { isChat } from '../chat/chatFiles.ts';
+import { isChat, readText } from '../chat/chatFiles.ts';
 import { showProblem } from '../ui/outcomes.ts';
 import { withNotice } from '../ui/progress.ts';
-import { confirm, listNames, moveToTrash, type Removal } from '../ui/trash.ts';
+import { confirm, countFiles, describeUndeleted, listNames, moveFilesToTrash } from '../ui/trash.ts';
 import { assetsIn, namesIn } from './assets.ts';
 
 /** Lets the user choose assets of a folder that no chat in it links to, and moves them to the trash. */
@@ -30,7 +30,7 @@ export async function cleanUpAssets({
   }
   const chosen = await pickFiles(folder, unlinked);
   if (!chosen || chosen.length === 0) return NOTHING_MOVED;
-  const question = vscode.l10n.t('Move {0} to the trash?', count(chosen));
+  const question = vscode.l10n.t('Move {0} to the trash?', countFiles(chosen));
   const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${listNames(chosen)}`;
   if (!(await confirm(question, detail, vscode.l10n.t('Move to Trash')))) return NOTHING_MOVED;
   if (isRunning()) throw new Error(RUNNING);
@@ -52,24 +52,11 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
       .filter((name) => still.has(name))
       .map((name) => [vscode.Uri.joinPath(assetsIn(folder), name), name]),
   );
-  const namesOf = (uris: readonly vscode.Uri[]) => uris.map((uri) => names.get(uri) ?? '');
-  const mayDelete = (trashed: Removal) => {
-    const question = vscode.l10n.t(
-      '{0} could not be moved to the trash. Delete permanently?',
-      count(trashed.failed),
-    );
-    const detail = `${trashed.reason}\n\n${listNames(namesOf(trashed.failed))}`;
-    return confirm(question, detail, vscode.l10n.t('Delete Permanently'));
-  };
-  const { removed, failed, reason, isDeclined } = await moveToTrash(
-    [...names.keys()],
-    mayDelete,
-    forEachWithNotice,
-  );
-  const assets = namesOf(removed).map((name) => `${ASSET_FOLDER}/${name}`);
+  const { removed, failed, reason, isDeclined } = await moveFilesToTrash(names, forEachWithNotice);
+  const assets = removed.map((uri) => `${ASSET_FOLDER}/${names.get(uri)}`);
   if (failed.length === 0) return { ok: true, assets };
   if (isDeclined) return { ok: false, error: reason, assets };
-  const error = vscode.l10n.t('{0} could not be deleted: {1}', count(failed), reason);
+  const error = describeUndeleted(failed, reason);
   showProblem(error);
   return { ok: false, error, assets };
 }
@@ -106,9 +93,7 @@ async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
 
 /** Both saved and open texts, so that files survive an undo or a revert. */
 async function readTexts(files: readonly vscode.Uri[]): Promise<readonly string[]> {
-  const saved = await Promise.all(
-    files.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
-  );
+  const saved = await Promise.all(files.map(readText));
   const open = vscode.workspace.textDocuments.filter(({ uri }) => isChat(uri));
   return [...saved, ...open.map((document) => document.getText())];
 }
@@ -131,10 +116,6 @@ async function pickFiles(
     placeHolder: vscode.l10n.t('No chat in this folder links to these files. Select the files to remove.'),
   });
   return picked?.map(({ label }) => label);
-}
-
-function count({ length }: readonly unknown[]): string {
-  return length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', length);
 }
 
 function describeKind(kind: AssetKind | undefined): string {

@@ -3,7 +3,8 @@ import { field, isObject } from '../../base/json.ts';
 import { factsOf } from '../../model/config/facts.ts';
 import type { ModelConfig } from '../../model/config/models.ts';
 import { removeModel, saveModel, type Unnamed } from '../../model/config/saved.ts';
-import { defaultModel, userModels, writeDefaultModel, writeUserModels } from '../settings.ts';
+import { defaultModel, userModels, writeUserSetting } from '../settings.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
 
 /** What the user has chosen in the model picker. */
 export type ModelChoice =
@@ -18,14 +19,17 @@ type Configured = ReadonlyMap<string, ModelConfig>;
 export async function saveChoice(choice: ModelChoice, known: Configured): Promise<string> {
   const name = await nameOf(choice, known);
   // The tour answers only in chats that name it.
-  if (defaultModel() === undefined && name !== 'tour') await writeDefaultModel(name);
+  if (defaultModel() === undefined && name !== 'tour') await writeUserSetting('defaultModel', name);
   return name;
 }
 
-export async function saveAsDefault(choice: ModelChoice, known: Configured): Promise<string> {
+/** Tells the user, because nothing else shows it. */
+export async function saveAsDefault(choice: ModelChoice, known: Configured): Promise<void> {
   const name = await nameOf(choice, known);
-  await writeDefaultModel(name);
-  return name;
+  await writeUserSetting('defaultModel', name);
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('{0} is now the default model.', plainMessage(name)),
+  );
 }
 
 async function nameOf(choice: ModelChoice, known: Configured): Promise<string> {
@@ -40,7 +44,7 @@ async function nameOf(choice: ModelChoice, known: Configured): Promise<string> {
   // A saved price would stay when the list has a new one.
   const isListed = (await factsOf(own)).price !== undefined;
   const { name, models } = saveModel(choice.wanted, isListed ? own : choice.model, { raw, known });
-  if (models) await writeUserModels(models);
+  if (models) await writeUserSetting('models', models);
   return name;
 }
 
@@ -48,10 +52,10 @@ async function nameOf(choice: ModelChoice, known: Configured): Promise<string> {
 export async function removeConfigured(name: string): Promise<() => Promise<void>> {
   const entry = field(userModels(), name);
   const wasDefault = defaultModel() === name;
-  await writeUserModels(removeModel(name, userModels()));
-  if (wasDefault) await writeDefaultModel(undefined);
+  await writeUserSetting('models', removeModel(name, userModels()));
+  if (wasDefault) await writeUserSetting('defaultModel', undefined);
   return async () => {
-    await writeUserModels({ ...removeModel(name, userModels()), [name]: entry });
-    if (wasDefault && defaultModel() === undefined) await writeDefaultModel(name);
+    await writeUserSetting('models', { ...removeModel(name, userModels()), [name]: entry });
+    if (wasDefault && defaultModel() === undefined) await writeUserSetting('defaultModel', name);
   };
 }

@@ -14,11 +14,12 @@ import { editDocument } from '../chat/editorDocument.ts';
 import { latestUri } from '../chat/renames.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
-import { defaultModel, writeDefaultModel } from '../settings.ts';
+import { defaultModel } from '../settings.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
+import { saveAsDefault } from './choice.ts';
 import { forgetLimits } from './limits.ts';
 import type { EditorModels } from './models.ts';
 
@@ -54,7 +55,7 @@ export class ModelCommands implements vscode.Disposable {
         offersTour: document !== undefined,
       }));
     if (name === undefined) return;
-    if (!document) await this.#setDefault(name);
+    if (!document) await saveAsDefault({ kind: 'name', name }, this.#models.configured());
     else if (name !== named) await this.#nameModel(document.uri, name);
   }
 
@@ -63,13 +64,6 @@ export class ModelCommands implements vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(latestUri(chat));
     // Retries: while a reply is being written, the editor can refuse an edit.
     await editDocument(document, (text) => setFrontMatter(text, 'model', name));
-  }
-
-  async #setDefault(name: string): Promise<void> {
-    await writeDefaultModel(name);
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model.', plainMessage(name)),
-    );
   }
 
   /** Asks for what the next request of the chat still needs. Resolves to false if the user cancels. */

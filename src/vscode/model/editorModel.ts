@@ -212,7 +212,7 @@ async function* partsUnlessAborted<T>(parts: AsyncIterable<T>, signal: AbortSign
 }
 
 /** Not retryable: most providers count every request, so the user decides. */
-export class EditorModelFailure extends Error implements ModelFailure {
+class EditorModelFailure extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable = false;
   override readonly name = 'EditorModelFailure';

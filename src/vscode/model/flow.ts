@@ -195,11 +195,8 @@ export class ModelFlow {
     return { choice, isSuggested };
   }
 
-  async #setDefault(choice: ModelChoice): Promise<void> {
-    const name = await saveAsDefault(choice, this.#options.configured());
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is now the default model.', plainMessage(name)),
-    );
+  #setDefault(choice: ModelChoice): Promise<void> {
+    return saveAsDefault(choice, this.#options.configured());
   }
 
   async #replaceKey(owner: KeyOwner): Promise<Outcome> {

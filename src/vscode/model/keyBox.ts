@@ -115,30 +115,21 @@ export async function inTime<T>(signal: AbortSignal, work: (either: AbortSignal)
 
 /** A key that is valid but may not list models is refused with 403, so it can be used anyway. */
 function explainFailure(error: unknown, label: string, key: string): { message: string; isFinal: boolean } {
-  const reason = error instanceof KeyRefused ? plainMessage(error.reason) : '';
+  const { t } = vscode.l10n;
   if (!(error instanceof KeyRefused)) {
-    const message = vscode.l10n.t(
-      'The key could not be checked. {0} Press Enter again to use it anyway.',
-      plainMessage(messageOf(error)),
-    );
+    const reason = plainMessage(messageOf(error));
+    const message = t('The key could not be checked. {0} Press Enter again to use it anyway.', reason);
     return { message, isFinal: false };
   }
+  const reason = plainMessage(error.reason);
   if (key === '') {
-    const message = reason
-      ? vscode.l10n.t('{0} requires an API key: {1}', label, reason)
-      : vscode.l10n.t('{0} requires an API key.', label);
-    return { message, isFinal: true };
+    const message = t('{0} requires an API key', label);
+    return { message: reason ? `${message}: ${reason}` : `${message}.`, isFinal: true };
   }
   if (error.status === 403) {
-    const message = vscode.l10n.t(
-      '{0} refused the key: {1} Press Enter again to use it anyway.',
-      label,
-      reason,
-    );
+    const message = t('{0} refused the key: {1} Press Enter again to use it anyway.', label, reason);
     return { message, isFinal: false };
   }
-  const message = reason
-    ? vscode.l10n.t('{0} did not accept the key: {1}', label, reason)
-    : vscode.l10n.t('{0} did not accept the key.', label);
-  return { message, isFinal: true };
+  const message = t('{0} did not accept the key', label);
+  return { message: reason ? `${message}: ${reason}` : `${message}.`, isFinal: true };
 }

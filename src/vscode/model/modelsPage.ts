@@ -8,7 +8,7 @@ import type { ModelChoice } from './choice.ts';
 import type { KeyOwner } from './keyBox.ts';
 import { defaultButton, describeListed, noteRow } from './rows.ts';
 
-export type ListedChoice =
+type ListedChoice =
   | { readonly kind: 'choose' | 'setDefault'; readonly listed: ListedModel }
   | { readonly kind: 'name' | 'again' | 'replaceKey' | 'back' };
 

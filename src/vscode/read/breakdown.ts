@@ -10,7 +10,7 @@ import { describeCount } from '../../model/config/prices.ts';
 import { type BreakdownItem, partsOf, totalOf } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { assetTitle } from '../chat/assetTitle.ts';
-import { withChat } from '../chat/chatFiles.ts';
+import { showAt, withChat } from '../chat/chatFiles.ts';
 import { applyEdit } from '../chat/commands.ts';
 import type { ModelCommands } from '../model/commands.ts';
 import type { Conversations } from '../run/conversations.ts';
@@ -52,7 +52,7 @@ async function showOnce(document: vscode.TextDocument, deps: BreakdownDeps): Pro
   const item = answer?.row.item;
   if (!item) return false;
   const action = answer.leaveOut ? item.leaveOut : await chooseAction(text, item);
-  if (action === 'go') await goTo(document, item.at ?? 0);
+  if (action === 'go') await showAt(document, item.at ?? 0);
   if (action === undefined || action === 'go') return false;
   // The edit is only valid for this text; if the chat has changed, the list is shown again.
   return document.getText() !== text || applyEdit(document, action);
@@ -118,11 +118,6 @@ async function chooseAction(text: string, item: BreakdownItem): Promise<'go' | T
     placeHolder: vscode.l10n.t('Excluded parts stay in the file. Undo includes them again.'),
   });
   return picked?.action;
-}
-
-async function goTo(document: vscode.TextDocument, offset: number): Promise<void> {
-  const position = document.positionAt(offset);
-  await vscode.window.showTextDocument(document, { selection: new vscode.Selection(position, position) });
 }
 
 const LEAVE_OUT: vscode.QuickInputButton = {

@@ -46,13 +46,15 @@ export function costTooltip({ next, total, run }: CostView): string {
   );
 }
 
-function runLine({ seconds, model, state, tokens = 0 }: RunView): string {
-  if (state?.kind === 'waiting') {
-    return `$(watch) ${t('retrying in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
-  }
-  const name = withoutIcons(model ?? t('running'));
-  const parts = [name, describeSeconds(seconds), ...describeState(state, tokens)];
-  return `$(sync~spin) ${parts.join(' · ')}`;
+function runLine(run: RunView): string {
+  if (run.state?.kind === 'waiting') return `$(watch) ${runFigures(run)}`;
+  return `$(sync~spin) ${withoutIcons(run.model ?? t('running'))} · ${runFigures(run)}`;
+}
+
+/** How long a run has taken, and what it does now. */
+export function runFigures({ seconds, state, tokens = 0 }: RunView): string {
+  if (state?.kind === 'waiting') return t('retrying in {0} s', Math.max(0, Math.ceil(state.ms / 1000)));
+  return [describeSeconds(seconds), ...describeState(state, tokens)].join(' · ');
 }
 
 function describeState(state: RunState | undefined, tokens: number): readonly string[] {

@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
 import { sameJson } from '../../base/json.ts';
-import { describeCount } from '../../model/config/prices.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
 import { watchChats } from '../chat/watch.ts';
-import { describeSeconds } from '../ui/plainMessage.ts';
 import {
   addTurn,
   type ChatTotals,
@@ -15,14 +13,15 @@ import {
   type NextRequest,
   type RunTally,
   renameChats,
+  runFigures,
   type SpentTurn,
 } from './costText.ts';
 import { lastMessageStart } from './lensPlan.ts';
 import type { Runs } from './runs.ts';
 
 /**
- * Shows the elapsed time and the tokens of a run beside the turn that is being written. Not in its lens, because VS
- * Code does not update lenses while the text keeps changing.
+ * Shows the progress of a run beside the turn that is being written. Not in its lens, because VS Code does not update
+ * lenses while the text keeps changing.
  */
 export function showRunFigures(runs: Runs): vscode.Disposable {
   const style = vscode.window.createTextEditorDecorationType({
@@ -40,13 +39,10 @@ export function showRunFigures(runs: Runs): vscode.Disposable {
 
 function figuresIn(document: vscode.TextDocument, tally: RunTally | undefined): vscode.DecorationOptions[] {
   if (!tally || tally.seconds === 0) return [];
-  const { tokens } = tally;
-  const time = describeSeconds(tally.seconds);
-  const contentText = tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
   // The line of the Stop lens.
   const start = lastMessageStart(document.getText(), chatOf(document));
   const { range } = document.lineAt(document.positionAt(start));
-  return [{ range, renderOptions: { after: { contentText } } }];
+  return [{ range, renderOptions: { after: { contentText: runFigures(tally) } } }];
 }
 
 interface CostItemDeps {

@@ -1,7 +1,8 @@
 import { replyStarts } from '../../chat/edits/fork.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
-import { interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
+import { answersTo, interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
 import { isEmptyTurn, turnBody } from '../../chat/format/parse.ts';
+import { DECLINED } from '../../loop/permission.ts';
 import type { ResourceName } from '../../ports/servers.ts';
 import { findResourceLinks, type WrittenResourceLink } from '../../result/resourceLinks.ts';
 import { findUnsaved } from '../../result/unsaved.ts';
@@ -75,6 +76,19 @@ export function placeToWrite(text: string, { turns }: Chat): number | undefined 
   const last = turns.at(-1);
   if (last?.role !== 'user' || !isEmptyTurn(text, last)) return undefined;
   return text.slice(last.start, last.bodyStart).endsWith('\n') ? last.bodyStart : undefined;
+}
+
+/** Whether the chat ends with an empty turn in which the user can tell the model why a call was declined. */
+export function wantsReason(text: string, { turns }: Chat): boolean {
+  const last = turns.at(-1);
+  if (last?.role !== 'user' || !isEmptyTurn(text, last)) return false;
+  const at = turns.findLastIndex(({ role }) => role === 'assistant');
+  const answers = answersTo(turns, at);
+  return (
+    at >= 0 &&
+    turns.indexOf(last) === at + answers.length + 1 &&
+    answers.some((turn) => turnBody(text, turn).trim() === `> ⚠ ${DECLINED}`)
+  );
 }
 
 function resourceLens({ lineStart, server, uri }: WrittenResourceLink): PlannedLens {

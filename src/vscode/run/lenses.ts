@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { CHAT_FILES, chatOf, withChat } from '../chat/chatFiles.ts';
-import { callLenses } from '../consent/callLenses.ts';
+import { type CallLensKind, type CallQuestion, planCallLenses } from '../consent/question.ts';
 import type { CallQuestions } from '../consent/questions.ts';
 import { buttonsFor, summarize } from '../ui/failureActions.ts';
 import { warn } from '../ui/outcomes.ts';
@@ -40,9 +40,12 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
       provideCodeLenses: (document) => {
         const isRunning = runs.isRunning(document.uri);
         const failed = isRunning ? undefined : runs.failures.of(document);
+        const failures = failureLenses(document, failed);
+        const others = lensesOf(document, isRunning, modelOf(document));
         return [
-          ...failureLenses(document, failed),
-          ...lensesOf(document, isRunning, modelOf(document)),
+          ...failures,
+          // One way to another model is enough, and a row is short.
+          ...(failures.some(selectsModel) ? others.filter((lens) => !selectsModel(lens)) : others),
           ...callLenses(document, questions.of(document.uri)),
         ];
       },
@@ -58,6 +61,10 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
       }),
     ),
   );
+}
+
+function selectsModel({ command }: vscode.CodeLens): boolean {
+  return command?.command === 'filechat.selectModel';
 }
 
 /** Not in the command palette. */
@@ -178,4 +185,49 @@ const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string
   ],
   retry: ['retry', t('$(refresh) Retry'), t('Save the files that could not be saved')],
   fork: ['fork', t('$(repo-forked) Fork'), t('Continue from here in a new chat')],
+};
+
+/** The answers that can be given above a call that waits for permission. */
+function callLenses(document: vscode.TextDocument, questions: readonly CallQuestion[]): vscode.CodeLens[] {
+  if (questions.length === 0) return [];
+  const { uri } = document;
+  return planCallLenses(chatOf(document), questions).map(({ offset, kind, id, count }) => {
+    const [command, title, tooltip, more] = CALL_LENSES[kind];
+    const { line } = document.positionAt(offset);
+    return createLens(document, offset, {
+      title: title.replace('{0}', String(count)),
+      tooltip,
+      command: `filechat.${command}`,
+      arguments: [{ uri, id, line, ...more }],
+    });
+  });
+}
+
+const CALL_LENSES: Readonly<
+  Record<CallLensKind, readonly [command: string, title: string, tooltip: string, more?: object]>
+> = {
+  showChanges: [
+    'showToolChanges',
+    t('$(diff) Show Changes'),
+    t('Compare the definition of this tool with the one that you allowed'),
+  ],
+  allow: ['allowCall', t('$(check) Allow Once'), t('Call the tool with the arguments below')],
+  always: [
+    'allowCall',
+    t('Always Allow…'),
+    t('Call the tool, and always allow it or all tools of its server'),
+    { always: true },
+  ],
+  edit: [
+    'editArguments',
+    t('Edit Arguments'),
+    t('Move the cursor to the arguments. The call stays pending.'),
+  ],
+  decline: ['declineCall', t('Decline…'), t('Do not call the tool, and write the reason below')],
+  allowAll: [
+    'allowCall',
+    t('$(check-all) Allow All ({0})'),
+    t('Allow all pending calls in this chat once'),
+    { all: true },
+  ],
 };

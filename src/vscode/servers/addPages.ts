@@ -6,6 +6,7 @@ import { nameServer } from '../../mcp/config/pasted/normalize.ts';
 import { readPasted, readPastedFile } from '../../mcp/config/pasted/read.ts';
 import type { PastedServer } from '../../mcp/config/pasted/types.ts';
 import { serverIdProblem } from '../../mcp/config/types.ts';
+import { exists, readText } from '../chat/chatFiles.ts';
 import { askInput, type Choice, type InputAction, wholeText } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { describePasted, describePasteProblem } from './addWords.ts';
@@ -73,14 +74,8 @@ const pasteAction: InputAction = {
 async function findImports(): Promise<readonly ImportSource[]> {
   const { platform, env } = process;
   const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
-  const found = await Promise.all(
-    places.map(({ path }) =>
-      vscode.workspace.fs.stat(vscode.Uri.file(path)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  // What cannot be looked at cannot be read either.
+  const found = await Promise.all(places.map(({ path }) => exists(vscode.Uri.file(path)).catch(() => false)));
   return places.filter((_place, index) => found[index]);
 }
 
@@ -127,9 +122,7 @@ async function chooseImport(
 }
 
 async function chooseImported({ app, path }: ImportSource): Promise<string | undefined> {
-  const pasted = readPastedFile(
-    new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path))),
-  );
+  const pasted = readPastedFile(await readText(vscode.Uri.file(path)));
   if (pasted.kind === 'problem') {
     const reason = describePasteProblem(pasted.problem);
     void vscode.window.showWarningMessage(

@@ -26,6 +26,12 @@ export function describePasteProblem(problem: PasteProblem): string {
       return t(
         'There is no MCP server in this JSON. It must contain "mcpServers", "servers", "command" or "url".',
       );
+    case 'toml':
+      return t('This is a configuration of Codex. Paste the command line of the server, its URL, or JSON.');
+    case 'installer':
+      return t(
+        'This command installs a program, but starts no server. Paste the command that starts the server.',
+      );
     case 'server':
       return plainMessage(problem.reason);
     case 'quote':

@@ -8,8 +8,8 @@ import {
   findServer,
   removeFromServersFile,
 } from '../../mcp/config/serversFile.ts';
-import { rangeOf } from '../chat/chatFiles.ts';
-import { userServers, writeUserServer, writeUserServers } from '../settings.ts';
+import { exists, openDocument, rangeOf, readText } from '../chat/chatFiles.ts';
+import { userServers, writeUserServer, writeUserSetting } from '../settings.ts';
 import { PROFILE_PLACE, USER_PLACE } from './settings.ts';
 
 /** A server with the definitions of its inputs, which only a file of a workspace can hold. */
@@ -47,12 +47,12 @@ export async function removeServer(place: string, name: string): Promise<(() => 
   const before = userServers();
   if (!isObject(before) || field(before, name) === undefined) return undefined;
   const { [name]: entry, ...others } = before;
-  await writeUserServers(others);
+  await writeUserSetting('mcpServers', others);
   return async () => {
     // In its old order, unless the others have changed.
     const now = userServers();
     const isSame = JSON.stringify(now) === JSON.stringify(others);
-    await writeUserServers(isSame || !isObject(now) ? before : { ...now, [name]: entry });
+    await writeUserSetting('mcpServers', isSame || !isObject(now) ? before : { ...now, [name]: entry });
   };
 }
 
@@ -86,15 +86,9 @@ function fileIn(folder: string): vscode.Uri {
 /** Changes an open file through its document, so that its editors keep their changes. Resolves to the old text. */
 async function changeFile(folder: string, change: (text: string) => string): Promise<string> {
   const uri = fileIn(folder);
-  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  const document = openDocument(uri);
   if (document) return changeDocument(document, change);
-  const before = await vscode.workspace.fs.readFile(uri).then(
-    (bytes) => new TextDecoder().decode(bytes),
-    (error: unknown) => {
-      if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return '';
-      throw error;
-    },
-  );
+  const before = (await exists(uri)) ? await readText(uri) : '';
   const text = change(before);
   if (text !== before) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
   return before;

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { parseJson } from '../../base/json.ts';
 import { profilePath } from '../../mcp/config/profile.ts';
-import { useEditorServers, usesEditorServers } from '../settings.ts';
+import { readText } from '../chat/chatFiles.ts';
+import { usesEditorServers, writeUserSetting } from '../settings.ts';
 import { describe } from './question.ts';
 import type { ConfiguredServer } from './settings.ts';
 
@@ -12,14 +13,10 @@ import type { ConfiguredServer } from './settings.ts';
 export async function findProfileFile(globalStorage: vscode.Uri): Promise<vscode.Uri> {
   const { workspaceFile, workspaceFolders } = vscode.workspace;
   const workspace = workspaceFile ?? workspaceFolders?.[0]?.uri;
-  const state = await vscode.workspace.fs
-    .readFile(vscode.Uri.joinPath(globalStorage, '..', 'storage.json'))
-    .then(
-      (bytes) => parseJson(new TextDecoder().decode(bytes)),
-      // Without the file, there is only the default profile.
-      () => undefined,
-    );
-  return vscode.Uri.joinPath(globalStorage, '..', '..', ...profilePath(state, workspace?.toString()));
+  // Without the file, there is only the default profile.
+  const state = await readText(vscode.Uri.joinPath(globalStorage, '..', 'storage.json')).catch(() => '');
+  const path = profilePath(parseJson(state), workspace?.toString());
+  return vscode.Uri.joinPath(globalStorage, '..', '..', ...path);
 }
 
 /** Watches the file while its servers are used. */
@@ -53,5 +50,5 @@ export async function offerProfileServers(servers: readonly ConfiguredServer[]):
   );
   const detail = [...list, about].join('\n\n');
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, USE);
-  if (answer === USE) await useEditorServers();
+  if (answer === USE) await writeUserSetting('editorServers', true);
 }

@@ -15,7 +15,7 @@ export interface Agreement {
   readonly envFile?: string | undefined;
 }
 
-export interface AskedServer {
+interface AskedServer {
   readonly server: ConfiguredServer;
   readonly was: Agreement | undefined;
   /** False if its env file is outside of the workspace and has not been read. */

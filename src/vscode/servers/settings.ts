@@ -9,6 +9,7 @@ import type { InputDefinition } from '../../mcp/config/inputs.ts';
 import { withServerNames } from '../../mcp/config/profile.ts';
 import { readServers, readServersFile } from '../../mcp/config/servers.ts';
 import { type ServerConfig, startedIn } from '../../mcp/config/types.ts';
+import { isMissing, readText } from '../chat/chatFiles.ts';
 import { userServers, usesEditorServers } from '../settings.ts';
 
 export interface ConfiguredServer {
@@ -178,18 +179,14 @@ async function readSmallFile(file: vscode.Uri): Promise<string> {
   });
   if ((type & vscode.FileType.File) === 0) throw new Error('it is not a file');
   if (size > MAX_ENV_FILE_BYTES) throw new Error(`it has more than ${MAX_ENV_FILE_BYTES} bytes`);
-  return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  return readText(file);
 }
 
 async function readIfThere(file: vscode.Uri, warn: Reading['warn']): Promise<string | undefined> {
   try {
-    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+    return await readText(file);
   } catch (error) {
     if (!isMissing(error)) warn(`${file.fsPath} could not be read: ${messageOf(error)}`);
     return undefined;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
 }

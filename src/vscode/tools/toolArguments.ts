@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { parseJson } from '../../base/json.ts';
 import type { ArgumentHelp } from '../../mcp/callArguments/help.ts';
 import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
@@ -12,7 +11,6 @@ import { activeChat } from '../chat/chatFiles.ts';
 import type { InputAction } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askQuestions } from '../ui/wizard.ts';
-import { writeInEditor } from '../ui/writeInEditor.ts';
 import { describeProblem } from '../write/argumentHelp.ts';
 
 interface ArgumentsAsked {
@@ -55,14 +53,16 @@ function deepCheck(
   tool: ToolInfo,
 ): (question: ArgumentQuestion, text: string) => Promise<string | undefined> {
   let loaded: Promise<ArgumentHelp | undefined> | undefined;
-  return async ({ name }, text) => {
-    // A reference to a file, or text where the schema allows it.
-    if (parseJson(text) === undefined) return undefined;
+  return async (question, text) => {
+    const { name } = question;
+    const answer = checkAnswer(question, text);
+    // Otherwise it is a reference to a file, or text where the schema allows it.
+    if (!answer.ok || typeof answer.value !== 'object') return undefined;
     loaded ??= import('../../mcp/callArguments/help.ts').then(({ ArgumentHelp }) =>
       ArgumentHelp.create(tool.inputSchema),
     );
     const help = await loaded;
-    const whole = `{${JSON.stringify(name)}: ${text}}`;
+    const whole = `{${JSON.stringify(name)}: ${JSON.stringify(answer.value)}}`;
     // Problems at the start concern other arguments.
     const problem = (await help?.check(whole))?.find(({ start }) => start > 0);
     if (!help || !problem) return undefined;
@@ -99,6 +99,37 @@ function editorActions({ name, kind }: ArgumentQuestion): readonly InputAction[]
       run,
     },
   ];
+}
+
+/** Lets the user write a long text in an editor. Resolves to undefined if the editor was closed. */
+async function writeInEditor(
+  name: string,
+  { content, language }: { readonly content: string; readonly language: 'plaintext' | 'json' },
+): Promise<string | undefined> {
+  const document = await vscode.workspace.openTextDocument({ content, language });
+  await vscode.window.showTextDocument(document, { preview: false });
+  const useText = vscode.l10n.t('Use Text');
+  const message = vscode.l10n.t(
+    'Write the value of “{0}” in the editor, then choose Use Text.',
+    plainMessage(name),
+  );
+  const answered = Promise.resolve(vscode.window.showInformationMessage(message, useText));
+  using closed = closing(document);
+  await Promise.race([answered, closed.promise]);
+  // Also when the message is dismissed: what was written must not be lost.
+  if (document.isClosed) return undefined;
+  const text = document.getText();
+  await vscode.window.showTextDocument(document);
+  await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  return text;
+}
+
+function closing(document: vscode.TextDocument): { readonly promise: Promise<void> } & Disposable {
+  let subscription: vscode.Disposable | undefined;
+  const promise = new Promise<void>((resolve) => {
+    subscription = vscode.workspace.onDidCloseTextDocument((each) => each === document && resolve());
+  });
+  return { promise, [Symbol.dispose]: () => subscription?.dispose() };
 }
 
 function fileAction(title: string, canSelectMany: boolean): InputAction {

@@ -13,7 +13,7 @@ export interface FailurePlace {
   readonly resumable?: boolean | undefined;
 }
 
-export interface FailureButton extends vscode.Command {
+interface FailureButton extends vscode.Command {
   readonly action: FailureAction | 'resume';
   readonly icon: string;
 }
@@ -29,76 +29,48 @@ export function explainOutcome({ failure, error }: Pick<RunOutcome, 'failure' | 
 
 /** The same buttons for the notification and for the lenses. */
 export function buttonsFor(failure: Failure, place: FailurePlace): readonly FailureButton[] {
-  return actionsFor(failure).map((action) => BUTTONS[action](failure, place));
+  return actionsFor(failure).map((action) => {
+    if (action === 'tryAgain') return againButton(place);
+    const [icon, title, command, argument] = BUTTONS[action];
+    return { action, icon, title, command, arguments: [argument(failure, place)] };
+  });
 }
 
-type CreateButton = (failure: Failure, place: FailurePlace) => FailureButton;
+type Button = readonly [
+  icon: string,
+  title: string,
+  command: string,
+  argument: (failure: Failure, place: FailurePlace) => unknown,
+];
 
-const BUTTONS: Readonly<Record<FailureAction, CreateButton>> = {
-  setKey: ({ name }, { uri }) => ({
-    action: 'setKey',
-    icon: 'key',
-    title: vscode.l10n.t('Set API Key…'),
-    command: 'filechat.setApiKey',
-    arguments: [name === undefined ? { uri } : { model: name, uri }],
-  }),
-  selectModel: (_, { uri }) => ({
-    action: 'selectModel',
-    icon: 'hubot',
-    title: vscode.l10n.t('Select Model…'),
-    command: 'filechat.selectModel',
-    arguments: [{ uri }],
-  }),
-  tryAgain: (_, place) => againButton(place),
-  openBilling: (failure) => ({
-    action: 'openBilling',
-    icon: 'link-external',
-    title: vscode.l10n.t('Open Billing Page'),
-    command: 'vscode.open',
-    arguments: [vscode.Uri.parse(billingPage(failure) ?? '', true)],
-  }),
-  compact: (_, { uri }) => ({
-    action: 'compact',
-    icon: 'fold',
-    title: vscode.l10n.t('Compact'),
-    command: 'filechat.compact',
-    arguments: [{ uri }],
-  }),
-  showBreakdown: (_, { uri }) => ({
-    action: 'showBreakdown',
-    icon: 'list-tree',
-    title: vscode.l10n.t('Show What Will Be Sent'),
-    command: 'filechat.showBreakdown',
-    arguments: [{ uri }],
-  }),
-  openModelSettings: () => ({
-    action: 'openModelSettings',
-    icon: 'gear',
-    title: vscode.l10n.t('Open Settings'),
-    command: 'workbench.action.openSettings',
-    arguments: ['filechat.models'],
-  }),
-  restartServer: ({ server }) => ({
-    action: 'restartServer',
-    icon: 'debug-restart',
-    title: vscode.l10n.t('Restart Server'),
-    command: 'filechat.restartServer',
-    arguments: [{ server }],
-  }),
-  showServerLog: ({ server }) => ({
-    action: 'showServerLog',
-    icon: 'output',
-    title: vscode.l10n.t('Show Log'),
-    command: 'filechat.showServerLog',
-    arguments: [{ server }],
-  }),
-  editServer: ({ server }) => ({
-    action: 'editServer',
-    icon: 'edit',
-    title: vscode.l10n.t('Edit Server'),
-    command: 'filechat.editServer',
-    arguments: [{ server }],
-  }),
+const ofChat: Button[3] = (_, { uri }) => ({ uri });
+const ofServer: Button[3] = ({ server }) => ({ server });
+
+const BUTTONS: Readonly<Record<Exclude<FailureAction, 'tryAgain'>, Button>> = {
+  setKey: [
+    'key',
+    vscode.l10n.t('Set API Key…'),
+    'filechat.setApiKey',
+    ({ name }, { uri }) => (name === undefined ? { uri } : { model: name, uri }),
+  ],
+  selectModel: ['hubot', vscode.l10n.t('Select Model…'), 'filechat.selectModel', ofChat],
+  openBilling: [
+    'link-external',
+    vscode.l10n.t('Open Billing Page'),
+    'vscode.open',
+    (failure) => vscode.Uri.parse(billingPage(failure) ?? '', true),
+  ],
+  compact: ['fold', vscode.l10n.t('Compact'), 'filechat.compact', ofChat],
+  showBreakdown: ['list-tree', vscode.l10n.t('Show What Will Be Sent'), 'filechat.showBreakdown', ofChat],
+  openModelSettings: [
+    'gear',
+    vscode.l10n.t('Open Settings'),
+    'workbench.action.openSettings',
+    () => 'filechat.models',
+  ],
+  restartServer: ['debug-restart', vscode.l10n.t('Restart Server'), 'filechat.restartServer', ofServer],
+  showServerLog: ['output', vscode.l10n.t('Show Log'), 'filechat.showServerLog', ofServer],
+  editServer: ['edit', vscode.l10n.t('Edit Server'), 'filechat.editServer', ofServer],
 };
 
 function againButton({ uri, again, resumable }: FailurePlace): FailureButton {

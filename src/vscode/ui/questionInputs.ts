@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/answer.ts';
 import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
 import { type Choice, type Input, wholeText } from './askInput.ts';
+import { localSentence } from './coreSentences.ts';
 import { plainMessage } from './plainMessage.ts';
 
 export interface QuestionChecks {
@@ -140,7 +141,7 @@ export function describeQuestion({ description, required, ...question }: Describ
 
 /** A message in a box replaces its prompt, so it names the question. */
 function problemOf(question: Described, message: string): string {
-  return plainMessage(`${labelOf(question)}: ${message}`);
+  return plainMessage(`${labelOf(question)}: ${localSentence(message)}`);
 }
 
 function labelOf({ name, title }: Pick<Described, 'name' | 'title'>): string {

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { isMissing } from '../chat/chatFiles.ts';
 
-export interface Removal {
+interface Removal {
   readonly removed: readonly vscode.Uri[];
   readonly failed: readonly vscode.Uri[];
   readonly reason: string;
@@ -22,6 +23,27 @@ export async function moveToTrash(
   return { ...deleted, removed: [...trashed.removed, ...deleted.removed], isDeclined: false };
 }
 
+/** By the names of the files. Asks before it deletes those that cannot be moved. */
+export function moveFilesToTrash(names: ReadonlyMap<vscode.Uri, string>, forEach?: ForEach) {
+  const mayDelete = ({ failed, reason }: Removal) => {
+    const question = vscode.l10n.t(
+      '{0} could not be moved to the trash. Delete permanently?',
+      countFiles(failed),
+    );
+    const left = listNames(failed.map((uri) => names.get(uri) ?? ''));
+    return confirm(question, `${reason}\n\n${left}`, vscode.l10n.t('Delete Permanently'));
+  };
+  return moveToTrash([...names.keys()], mayDelete, forEach);
+}
+
+export function describeUndeleted(failed: readonly vscode.Uri[], reason: string): string {
+  return vscode.l10n.t('{0} could not be deleted: {1}', countFiles(failed), reason);
+}
+
+export function countFiles({ length }: readonly unknown[]): string {
+  return length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', length);
+}
+
 async function removeEach(
   uris: readonly vscode.Uri[],
   useTrash: boolean,
@@ -35,9 +57,8 @@ async function removeEach(
       await vscode.workspace.fs.delete(uri, { useTrash });
       removed.push(uri);
     } catch (error) {
-      const isGone = error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
-      (isGone ? removed : failed).push(uri);
-      if (!isGone) reason ||= messageOf(error);
+      (isMissing(error) ? removed : failed).push(uri);
+      if (!isMissing(error)) reason ||= messageOf(error);
     }
   });
   // Copies, because a canceled `forEach` may return while a file is still being removed.

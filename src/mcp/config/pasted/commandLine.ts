@@ -2,6 +2,9 @@ import { PasteError, type RawServer } from './types.ts';
 
 /** Words that only a shell understands. */
 const SHELL_WORD = /^(?:&&?|\|\|?|;|>>?|<|2>&1)$/;
+/** Commands that end before a server could start, which people copy from the first step of its instructions. */
+const INSTALLS =
+  /^(?:sudo )?(?:(?:npm|pnpm|yarn|bun) (?:install|i|add|ci)|(?:python3? -m )?pip3? install|uv (?:tool |pip )?(?:install|add)|(?:pipx|brew|cargo|go|gem|apt|apt-get|choco|winget|scoop) install|npx .*@smithery\/cli\S* install|docker pull|git clone)\b/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
 
 /** A program with its arguments, which may follow `A=b`, `env A=b` or `cd FOLDER &&`. */
@@ -14,6 +17,7 @@ export function readCommandLine(given: readonly string[]): RawServer {
   if (command.trim() === '') throw new PasteError({ kind: 'empty' });
   const shell = args.find((word) => SHELL_WORD.test(word));
   if (shell !== undefined) throw new PasteError({ kind: 'shell', word: shell });
+  if (INSTALLS.test([command, ...args].join(' '))) throw new PasteError({ kind: 'installer' });
   const env = Object.fromEntries(
     words.slice(0, start).flatMap((word) => {
       const [, name, value = ''] = ASSIGNMENT.exec(word) ?? [];

@@ -53,6 +53,7 @@ function withoutWrapping(text: string): string {
 
 function readText(text: string): RawServers {
   if (text === '') throw new PasteError({ kind: 'empty' });
+  if (/^\[+\s*"?mcp_servers\b/.test(text)) throw new PasteError({ kind: 'toml' });
   if (/^(?:[{[]|"[^"]*"\s*:\s*[{[]|\/[/*])/.test(text)) return readJsonText(text);
   const lines = splitAddCommands(text);
   if (lines)

@@ -24,7 +24,7 @@ export type Pasted =
   | { readonly kind: 'problem'; readonly problem: PasteProblem };
 
 export type PasteProblem =
-  | { readonly kind: 'empty' | 'comments' | 'noServers' | 'userInfo' }
+  | { readonly kind: 'empty' | 'comments' | 'noServers' | 'userInfo' | 'toml' | 'installer' }
   | { readonly kind: 'tooLong'; readonly maxChars: number }
   | { readonly kind: 'server'; readonly reason: string }
   | { readonly kind: 'json'; readonly reason: string; readonly near?: string }

@@ -158,6 +158,7 @@ describe('the questions of a tool', () => {
 });
 
 const INSTRUMENTS = { type: 'array', items: { type: 'string', enum: ['Guitar', 'Piano, grand'] } };
+const NUMBERS = { type: 'array', items: { type: 'number' } };
 const FISH = {
   type: 'array',
   items: { anyOf: ['Tuna', 'Salmon', 'Trout'].map((title, at) => ({ const: `f${at + 1}`, title })) },
@@ -180,6 +181,8 @@ describe('an answer is parsed according to its question', () => {
     ['a choice by its text', question({ enum: [1, '1'] }), '"1"', '1'],
     ['an empty choice', question({ enum: ['', 'a'] }), '', ''],
     ['an object', question({ type: 'object' }), ' {"a": [1]} ', { a: [1] }],
+    ['a list without its brackets', question(NUMBERS), ' 3, 5 ', [3, 5]],
+    ['a list with its brackets', question(NUMBERS), '[3]', [3]],
     ['text where text or a number is allowed', question({ type: ['string', 'number'] }), 'abc', 'abc'],
     ['a number where text or a number is allowed', question({ type: ['string', 'number'] }), '5', 5],
     ['nothing, for an optional text', optional({ type: 'string' }), '', LEFT_OUT],
@@ -219,6 +222,7 @@ describe('an answer is parsed according to its question', () => {
     ['an address without a host', question({ type: 'string', format: 'email' }), 'me@', /name@example\.com/],
     ['a day that does not exist', question({ type: 'string', format: 'date' }), '2026-02-30', /2026-01-31/],
     ['incomplete JSON', question({ type: 'object' }), '{"a":', /not valid JSON/],
+    ['words as numbers', question(NUMBERS), 'abc', /^This is not valid JSON: [^"]*\. Example: \[0\]$/],
     [
       'a list for an object',
       question({ type: 'object', properties: { x: { type: 'number' } } }),

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
 import { renderDefinition } from '../../../../src/vscode/consent/callQuestion.ts';
-import { wantsReason } from '../../../../src/vscode/consent/declineHint.ts';
 import {
   type CallQuestion,
   describeQuestion,
@@ -11,6 +10,7 @@ import {
   rulesText,
   stateOf,
 } from '../../../../src/vscode/consent/question.ts';
+import { wantsReason } from '../../../../src/vscode/run/lensPlan.ts';
 
 const TOOL: ToolInfo = { server: 'charts', tool: 'bar', inputSchema: {} };
 const CHAT =
@@ -75,10 +75,10 @@ describe('the line beside a call', () => {
       ask({ files: [csv], tool: { ...TOOL, destructive: true } }),
       '! sends data/sales.csv (12.0 KB) · may delete or overwrite data',
     ],
-    [ask({ before: CHANGED }), '! charts.bar has changed since it was allowed on 2026-05-03'],
+    [ask({ before: CHANGED }), '! changed since you allowed it'],
     [
       ask({ before: { ...CHANGED, definition: renderDefinition(TOOL) } }),
-      '! The server of charts.bar has changed since it was allowed on 2026-05-03',
+      '! its server changed since you allowed it',
     ],
     [ask({ files: [{ ...csv, path: '/home/ada/a\u202eb' }] }), 'sends a⟦U+202E⟧b (12.0 KB)'],
   ];

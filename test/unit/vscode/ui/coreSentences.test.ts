@@ -4,6 +4,8 @@ import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { Backoff } from '../../../../src/base/async.ts';
 import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/failure.ts';
 import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
+import { checkAnswer } from '../../../../src/mcp/schema/answer.ts';
+import { argumentQuestions } from '../../../../src/mcp/schema/arguments.ts';
 import { findModel } from '../../../../src/model/config/models.ts';
 import { localSentence } from '../../../../src/vscode/ui/coreSentences.ts';
 import { useTranslation } from '../../../../src/vscode/ui/words.ts';
@@ -36,6 +38,32 @@ const REASONS: readonly (string | undefined)[] = [
   `${timeout}. It wrote nothing to stderr; run its command in a terminal`,
 ];
 
+const FISH = { type: 'array', items: { enum: ['a', 'b'] }, minItems: 1, maxItems: 1, uniqueItems: true };
+const ANSWERS: readonly (readonly [schema: object, text: string])[] = [
+  [{ type: 'string' }, ''],
+  [{ type: 'string', minLength: 3 }, 'a'],
+  [{ type: 'string', maxLength: 1 }, 'abc'],
+  [{ type: 'string', format: 'email' }, 'me@'],
+  [{ enum: ['a', 'b'] }, 'c'],
+  [FISH, 'c'],
+  [FISH, '[]'],
+  [FISH, 'a,b'],
+  [FISH, 'a,a'],
+  [{ type: 'boolean' }, 'maybe'],
+  [{ type: 'number' }, 'three'],
+  [{ type: 'integer' }, 'three'],
+  [{ type: 'integer' }, '1.5'],
+  [{ type: 'integer' }, '9007199254740993'],
+  [{ type: 'number', minimum: 2 }, '1'],
+  [{ type: 'number', maximum: 2 }, '3'],
+  [{ type: 'number', exclusiveMinimum: 2 }, '2'],
+  [{ type: 'number', exclusiveMaximum: 2 }, '2'],
+  [{ type: 'number', multipleOf: 5 }, '7'],
+  [{ type: 'object' }, '[]'],
+  [{ type: 'array' }, '{}'],
+  [{ type: 'array' }, 'abc'],
+];
+
 describe('a sentence of the core', () => {
   // Every translated sentence is in marks.
   before(() => useTranslation((message) => `«${message}»`, 'xx'));
@@ -49,6 +77,15 @@ describe('a sentence of the core', () => {
         localSentence(`Server a could not be started: ${reason}.`),
         /^«Server a could not be started: «.*»»\.$/,
       );
+    });
+  }
+
+  for (const [schema, text] of ANSWERS) {
+    it(`about the answer “${text}” to ${JSON.stringify(schema)}`, () => {
+      const [question] = argumentQuestions({ properties: { x: schema }, required: ['x'] });
+      assert.ok(question);
+      const answer = checkAnswer(question, text);
+      assert.match(answer.ok ? 'accepted' : localSentence(answer.message), /^«.*»\.?$/);
     });
   }
 

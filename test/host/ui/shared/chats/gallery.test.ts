@@ -307,7 +307,7 @@ ui.test('new assets appear during a run; deleting asks first', async (session) =
   await gallery(session).getByRole('button', { name: 'Delete' }).click();
   await button(dialog(page, 'Move 2 assets to the trash?'), 'Move to Trash').click();
   // This editor's files are on a server, where there is no trash.
-  await button(dialog(page, '2 assets could not be moved to the trash.'), 'Delete Permanently').click();
+  await button(dialog(page, '2 files could not be moved to the trash.'), 'Delete Permanently').click();
   await tile(session, 'File 5').waitFor({ state: 'detached' });
   await tile(session, ARCHIVE).waitFor({ state: 'detached' });
   assert.ok(!existsSync(join(folder, ARCHIVE)) && !existsSync(join(folder, added)));

@@ -152,7 +152,7 @@ ui.test('an error is whole, can be acted on, and stays at its turn', async (sess
   await codeLens(page, 'Run').click();
   (await model.next()).refuse(403, {}, { message: 'No access to this model.' });
   const access = toast(page, 'denied access to the model held-1: No access to this model.');
-  await waitForRow(page, 'Access denied | Select Model… | Set API Key… | Run | held');
+  await waitForRow(page, 'Access denied | Select Model… | Set API Key… | Run');
   await button(access, 'Select Model…').click();
   await quickInput(page).filter({ visible: true }).waitFor();
   await page.keyboard.press('Escape');
@@ -205,7 +205,7 @@ ui.test('what could not be reached is named, and Try Again runs the chat', async
   await elsewhere.waitFor();
   await takeScreenshot(page, 'error-elsewhere');
   await button(elsewhere, 'Show Chat').click();
-  await waitForRow(page, 'No credit left | Select Model… | Run | held');
+  await waitForRow(page, 'No credit left | Select Model… | Run');
   await codeLens(page, 'Run').click();
   const reply = await model.next();
   reply.say('Yes.');
