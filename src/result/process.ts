@@ -11,7 +11,7 @@ import { type Block, failureOf, problem, readBlocks } from './blocks.ts';
 import type { Piece } from './findBase64.ts';
 import { extractBytes, extractFromValue, type FieldRule, isFound, restorePlaceholders } from './findBytes.ts';
 import { ByteSaver, type SpilledFiles } from './saveBytes.ts';
-import { type Extract, findLong, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
+import { type Extract, findFiles, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
 import { applyTransform, type Normalize, type Transform, type Transformed } from './transform.ts';
 
 export type { Transform } from './transform.ts';
@@ -65,9 +65,10 @@ export async function prepareResult(
   const rules = { spills, rules: fields };
   const context = { ...rules, extract: remember((text) => extractBytes(text, rules)) };
   const extracted = await extractFromValue(raw.structured, rules);
-  const sent = transformed.changed
-    ? await findLong(readBlocks(await restorePlaceholders(result, spills)), limits, context)
-    : [];
+  const mayOmit = !transformed.changed || field(transformed.result, OMITS_FILES) === true;
+  const sent = mayOmit
+    ? []
+    : await findFiles(readBlocks(await restorePlaceholders(result, spills)), limits, context);
   const founds = [...extracted.values()].flat().filter(isFound);
   const save = async (assets: ResultAssets) => {
     const bytes = new ByteSaver(assets, files, limits);
@@ -98,6 +99,9 @@ export async function prepareResult(
   const maxAssets = (await countAtMost(raw.blocks, context)) + founds.length + sent.length;
   return { maxAssets, save };
 }
+
+/** With this field, a transformer says that it omits files on purpose. */
+const OMITS_FILES = 'omitsFiles';
 
 type Message = PromptResult['messages'][number];
 
