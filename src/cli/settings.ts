@@ -38,10 +38,20 @@ async function readFileOf(path: string, command: CommandName): Promise<Readonly<
     ...readServers(values['mcpServers'], 'asWritten').problems,
     ...readModels(values['models']).problems,
     ...fieldProblems(values['results.fields']),
+    ...typeProblems(values['results.allowedMimeTypes']),
   ];
   if (all.length > 0)
     throw new UsageError(`The settings in ${path} are not valid.\n${all.join('\n')}`, command);
   return values;
+}
+
+/** A type that can match nothing refuses every file. */
+function typeProblems(types: unknown): readonly string[] {
+  const invalid = Array.isArray(types) ? types.filter((each) => each !== '*' && !/.\/./.test(each)) : [];
+  return invalid.map(
+    (each) =>
+      `The type “${each}” of “results.allowedMimeTypes” must be one such as application/pdf, or a group such as image/*.`,
+  );
 }
 
 async function parseFile(path: string, command: CommandName): Promise<unknown> {
