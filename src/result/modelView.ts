@@ -1,8 +1,8 @@
+import { BUDGET } from '../base/budget.ts';
 import { describeSize } from '../base/size.ts';
 import { isSendableImage, MAX_SCALED_BYTES, SENT_TYPES } from '../media/imageLimits.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
-import { MAX_RESULT_CHARS } from './limitTotal.ts';
 
 type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
@@ -24,9 +24,10 @@ export function limitText<Part extends { readonly kind: string; readonly text?: 
   parts: readonly Part[],
 ): readonly Part[] {
   const total = parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0);
-  if (total <= MAX_RESULT_CHARS) return parts;
-  const note = `\n[Cut: these are the first ${MAX_RESULT_CHARS} of ${total} characters.]`;
-  let left = MAX_RESULT_CHARS - note.length;
+  const { resultChars } = BUDGET;
+  if (total <= resultChars) return parts;
+  const note = `\n[Cut: these are the first ${resultChars} of ${total} characters.]`;
+  let left = resultChars - note.length;
   return parts.flatMap((part) => {
     if (part.text === undefined) return [part];
     if (left < 0) return [];
@@ -125,7 +126,7 @@ interface SummaryValues {
   readonly ref: string;
 }
 
-export const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
+const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
 export const MAX_SUMMARY_TOKENS = 60;
 const SHORTEST_SUMMARY = '[{kind}, {size}, {ref}]';
 

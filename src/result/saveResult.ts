@@ -1,4 +1,4 @@
-import { defined, mapStrings, parseJson, sameJson } from '../base/json.ts';
+import { mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
@@ -8,7 +8,6 @@ import { type Block, type BytesBlock, cleanText, nameFromUri, problem, type RawR
 import type { Found, Piece } from './findBase64.ts';
 import { extractFromValue, type FieldRule, fieldProblems, foundIn, isFound } from './findBytes.ts';
 import { isJson, looksLikeJson } from './jsonText.ts';
-import { type Headings, limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { describeAsset, isTooLong, MAX_SUMMARY_TOKENS, SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import {
@@ -156,7 +155,7 @@ export class ResultSaver {
     const json = JSON.stringify(filled, null, 2);
     this.#texts.push(json);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
-    return [...own, ...(await this.#saveLongText({ kind: 'text', text: json }))];
+    return [...own, ...(await this.saveLongText({ kind: 'text', text: json }))];
   }
 
   /** Messages about the rules of `results.fields` that had no effect or not the whole one. */
@@ -179,21 +178,6 @@ export class ResultSaver {
     if (asset && summary !== undefined && isTooLong(summary, describeAsset(asset, mimeType, { size })))
       this.#hasLongSummary = true;
     return describeInJson(saved, found);
-  }
-
-  /** Saves the parts that do not fit into the chat in a file. */
-  async limitTotal(parts: readonly ResultPart[], headings?: Headings): Promise<readonly ResultPart[]> {
-    const limited = limitTotal(parts);
-    if (!limited) return parts;
-    const files: ResultPart[] = [];
-    for (const rest of limited.rest) {
-      const audience = defined({ audience: rest[0]?.audience });
-      const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
-      files.push({ ...problem(message), ...audience });
-      const saved = await this.#saveLongText(restText(rest, headings), { isRest: true });
-      files.push(...saved.map((part) => ({ ...part, ...audience })));
-    }
-    return [...limited.lead, ...files, ...limited.shown];
   }
 
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
@@ -225,7 +209,7 @@ export class ResultSaver {
       return [part];
     }
     if (isPage(text, pieces)) {
-      return this.#saveLongText(block, { shown: pieces.map(describePiece).join('') });
+      return this.saveLongText(block, { shown: pieces.map(describePiece).join('') });
     }
     return this.#saveMixedText(block, pieces);
   }
@@ -250,12 +234,12 @@ export class ResultSaver {
   async #keepText(part: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = part;
     this.#texts.push(text);
-    if (text.length > this.#limits.maxInlineChars) return this.#saveLongText(part);
+    if (text.length > this.#limits.maxInlineChars) return this.saveLongText(part);
     return [source === undefined && isJson(text) ? { kind: 'data', json: text } : part];
   }
 
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
-  async #saveLongText(
+  async saveLongText(
     part: TextPart,
     { shown = part.text, isRest = false } = {},
   ): Promise<readonly ResultPart[]> {

@@ -9,7 +9,7 @@ import type { AssetKind } from '../ports/results.ts';
 import { unescapeProse } from './markdown.ts';
 
 /** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
-export interface UnsavedAsset {
+interface UnsavedAsset {
   readonly kind: AssetKind;
   readonly number: number;
   /** The name of the copy, and of the asset once it is saved. */
