@@ -11,7 +11,7 @@ const MAX_PENDING = 10_000;
 const MAX_NAME_CHARS = 200;
 const MAX_FILES = 100;
 
-export interface AuditFileOptions {
+interface AuditFileOptions {
   readonly path: string;
   /** Called once, for the first write that fails. */
   readonly onFailure: (message: string) => void;

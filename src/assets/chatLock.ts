@@ -17,7 +17,7 @@ export interface ChatLocked {
   readonly holder: string;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /** The name of this program, which other programs show to the user. */
   readonly who?: string;
   /** For tests. The first that no other user can use. */

@@ -21,9 +21,8 @@ import {
 import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { AuditedFile } from '../ports/tools.ts';
-import { clientOf, recorded } from './access.ts';
 import type { Follower } from './follower.ts';
-import { answering, type Shared } from './shared.ts';
+import { answering, clientOf, recorded, type Shared } from './shared.ts';
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
 
 const TEMPLATES = [

@@ -34,8 +34,7 @@ import {
 import type { FileWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/bytes.ts';
 import type { AuditedFile } from '../ports/tools.ts';
-import { clientOf, recorded } from './access.ts';
-import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
+import { clientOf, INTERNAL_ERROR, logError, recorded, type Shared } from './shared.ts';
 
 interface ToolRequest {
   readonly signal: AbortSignal;
@@ -177,7 +176,7 @@ export async function findByUri(catalog: Catalog, uri: string): Promise<FoundEnt
 }
 
 /** Accepts an address, or `asset:NAME` if only one asset has this name. */
-export async function findReadable(catalog: Catalog, uri: string): Promise<FoundEntry> {
+async function findReadable(catalog: Catalog, uri: string): Promise<FoundEntry> {
   const [, name] = BY_NAME.exec(uri) ?? [];
   if (name === undefined) return findByUri(catalog, uri);
   const named = await catalog.findByName(name);

@@ -23,7 +23,7 @@ import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
 import type { SavedAssets } from './saved.ts';
 import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
   readonly folders: readonly string[];
   readonly limits?: Limits;

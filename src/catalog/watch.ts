@@ -26,7 +26,7 @@ export interface WatchOptions {
   readonly watchFolder?: WatchFolder;
 }
 
-export type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 export interface Joined extends Disposable {
   /** Resolves when every further change is reported. Never rejects. */
