@@ -11,7 +11,6 @@ type ModelPart =
 export interface ModelViewOptions {
   readonly about: (path: string) => { readonly size: number; readonly mimeType: string } | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
-  readonly template?: string;
 }
 
 /** Text as text, images as images, and one short line for everything else. */
@@ -62,7 +61,7 @@ function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): re
   if (isImage && isRead && options.sendImages !== 'never') {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
-  return withPreview(text(summarize(describeAsset(asset, mimeType, about), options.template)), preview);
+  return withPreview(text(summarize(describeAsset(asset, mimeType, about))), preview);
 }
 
 function withPreview(line: ModelPart, preview: string | undefined): readonly ModelPart[] {
