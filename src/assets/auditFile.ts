@@ -1,9 +1,9 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
 import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
-import { renameOver } from './writeFile.ts';
+import { makeFolders, renameOver } from './writeFile.ts';
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const FILE_MODE = 0o600;
@@ -11,7 +11,7 @@ const MAX_PENDING = 10_000;
 const MAX_NAME_CHARS = 200;
 const MAX_FILES = 100;
 
-export interface AuditFileOptions {
+interface AuditFileOptions {
   readonly path: string;
   /** Called once, for the first write that fails. */
   readonly onFailure: (message: string) => void;
@@ -113,7 +113,7 @@ function shorten(text: string): string {
 
 /** A file that would grow too long replaces the previous `.1` file. */
 async function append(path: string, text: string, maxBytes: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolders(dirname(path));
   const bytes = Buffer.from(text);
   let file = await open(path, 'a', FILE_MODE);
   try {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { link, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode } from '../base/errors.ts';
-import { isAlive } from './writeFile.ts';
+import { isAlive, makeFolders } from './writeFile.ts';
 
 export interface ChatLock {
   release(): Promise<void>;
@@ -17,7 +17,7 @@ export interface ChatLocked {
   readonly holder: string;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /** The name of this program, which other programs show to the user. */
   readonly who?: string;
   /** For tests. The first that no other user can use. */
@@ -190,7 +190,7 @@ async function firstPrivate(folders: readonly string[]): Promise<string> {
 
 /** Refuses a folder that another user can read or write: that user could forge locks. */
 async function ensurePrivate(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder, 0o700);
   const found = await lstat(folder);
   const own = process.getuid?.();
   const foreign = own !== undefined && (found.uid !== own || (found.mode & 0o077) !== 0);

@@ -1,4 +1,11 @@
-import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
+import {
+  type BigIntStats,
+  constants,
+  lstat as lstatCallback,
+  lstatSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { hasCode } from '../base/errors.ts';
@@ -279,4 +286,11 @@ export async function readTail(path: string, size: number, maxBytes: number): Pr
     fillBuffer(file, tail, Math.max(0, size - maxBytes)),
   );
   return tail.subarray(0, bytesRead);
+}
+
+/** Does not follow links. Uses the callback API, which takes less than half the time of the promise API. */
+export function statOf(path: string): Promise<Stats | undefined> {
+  return new Promise((resolve) => {
+    lstatCallback(path, (error, found) => resolve(error ? undefined : found));
+  });
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { constants, lstat as lstatCallback, statSync } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapConcurrently } from '../base/async.ts';
 import { readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
 import type { AssetBytes, NewAsset } from '../ports/results.ts';
-import { fillBuffer } from './confined.ts';
+import { fillBuffer, statOf } from './confined.ts';
 import { withHandle } from './writeFile.ts';
 
 /** Beyond this many files, duplicates are no longer detected. */
@@ -106,8 +106,8 @@ export class FolderIndex {
     const names = group.unmeasured;
     group.unmeasured = [];
     const measured = mapConcurrently(MAX_CONCURRENT, names, async (name) => {
-      const size = await sizeOfFile(join(this.#folder, name));
-      if (size !== undefined) alikeOf(group, size).unread.push(name);
+      const found = await statOf(join(this.#folder, name));
+      if (found?.isFile()) alikeOf(group, found.size).unread.push(name);
     });
     // Another save may be measuring the rest of the group.
     group.measured = Promise.all([group.measured, measured]);
@@ -148,13 +148,6 @@ function addTo(byFingerprint: Map<string, string[]>, fingerprint: string, name: 
 /** Synchronous, because a thread takes longer to ask. */
 function changeTime(folder: string): number {
   return statSync(folder).mtimeMs;
-}
-
-/** Uses the callback API, which takes less than half the time of the promise API. */
-function sizeOfFile(path: string): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    lstatCallback(path, (error, found) => resolve(!error && found.isFile() ? found.size : undefined));
-  });
 }
 
 const SAMPLE_BYTES = 4096;

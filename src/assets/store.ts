@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { lstat, mkdir, readFile, unlink } from 'node:fs/promises';
+import { lstat, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
 import { Queues } from '../base/async.ts';
@@ -17,7 +17,7 @@ import type {
 } from '../ports/results.ts';
 import { describeUnsaved, unsavedTitle } from '../result/unsaved.ts';
 import { FolderIndex } from './folderIndex.ts';
-import { createSmallFile, createWholeFile, sweepLeftovers, syncFolder } from './writeFile.ts';
+import { createSmallFile, createWholeFile, makeFolders, sweepLeftovers, syncFolder } from './writeFile.ts';
 
 const LETTERS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RESULT_ID_CHARS = 10;
@@ -72,7 +72,7 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
   }
 
   beginResult({ maker, counts: before, keepsCopies = true }: BeginResult = {}): ResultAssets {
-    const { linkPrefix, now, newId } = this.#options;
+    const { linkPrefix, recovery, now, newId } = this.#options;
     const counts = new Map<AssetKind, number>(before);
     const names = { time: now(), resultId: newId() };
     const partial = new Map<string, string>();
@@ -99,9 +99,16 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
         return { number, path: `${linkPrefix}/${name}` };
       } catch (error) {
         const name = assetName({ ...asset, ...names, number });
-        const copy = keepsCopies ? await this.#keepCopy(name, asset) : undefined;
         const what = unsavedTitle({ kind, number, label: asset.label });
-        throw new Error(describeUnsaved(what, this.explain(error), copy), { cause: error });
+        const reason = this.explain(error);
+        if (!keepsCopies || recovery === undefined)
+          throw new Error(describeUnsaved(what, reason), { cause: error });
+        const message = await this.#keepCopy(name, asset).then(
+          (copy) => describeUnsaved(what, reason, copy),
+          (lost) =>
+            `${describeUnsaved(what, reason)} No copy could be kept in ${recovery}: ${messageOf(lost)}`,
+        );
+        throw new Error(message, { cause: error });
       }
     };
     // Long strings are not lost either if the folder of the chat cannot be written.
@@ -132,21 +139,24 @@ export abstract class NumberedAssets implements AssetStore, RecoverableAssets {
     await unlink(copy).catch(() => undefined);
   }
 
-  /** Resolves to undefined if the copy cannot be saved either. */
-  async #keepCopy(name: string, asset: NewAsset): Promise<string | undefined> {
-    try {
-      const copy = join(await this.#recoveryFolder(), name);
-      return (await createWholeFile(copy, asset.bytes)) ? copy : undefined;
-    } catch {
-      return undefined;
-    }
+  async copies(): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
+    const { recovery: folder = '' } = this.#options;
+    const names = folder === '' ? [] : await readdir(folder).catch(() => []);
+    return { folder, names: names.filter((name) => readAssetName(name)).sort() };
+  }
+
+  /** Rejects if the copy cannot be saved either. */
+  async #keepCopy(name: string, asset: NewAsset): Promise<string> {
+    const copy = join(await this.#recoveryFolder(), name);
+    if (await createWholeFile(copy, asset.bytes)) return copy;
+    throw new Error(`${name} exists already.`);
   }
 
   /** Rejects with `cause`, which the user can do something about. */
   async #recoveryFolder(cause?: unknown): Promise<string> {
     const { recovery } = this.#options;
     if (recovery === undefined) throw cause ?? new Error('There is no recovery folder.');
-    await mkdir(recovery, { recursive: true, mode: 0o700 }).catch((error) => Promise.reject(cause ?? error));
+    await makeFolders(recovery, 0o700).catch((error) => Promise.reject(cause ?? error));
     await sweepLeftovers(recovery).catch(() => undefined);
     return recovery;
   }

@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { constants, linkSync, rmSync, writeFileSync } from 'node:fs';
-import { copyFile, type FileHandle, link, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import {
+  copyFile,
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../base/errors.ts';
@@ -185,6 +196,19 @@ export async function syncFolder(path: string): Promise<void> {
       if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM')) throw error;
     }),
   );
+}
+
+/** Like the recursive `mkdir` of Node, which never settles where no folder can be created, as in /proc. */
+export async function makeFolders(path: string, mode = 0o777): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
+  if (found?.isDirectory()) return;
+  if (!found && dirname(path) !== path) await makeFolders(dirname(path), mode);
+  await mkdir(path, { mode }).catch(async (error: unknown) => {
+    // Another process may have been faster.
+    if (!hasCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+  });
 }
 
 /** Never rejects, so that it does not replace the original error; leftovers are swept at the next start. */

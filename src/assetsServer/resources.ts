@@ -21,10 +21,9 @@ import {
 import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { AuditedFile } from '../ports/tools.ts';
-import { clientOf, recorded } from './access.ts';
 import type { Follower } from './follower.ts';
-import { answering, type Shared } from './shared.ts';
-import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
+import { answering, clientOf, recorded, type Shared } from './shared.ts';
+import { contentsOf, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
 
 const TEMPLATES = [
   {
@@ -64,12 +63,12 @@ export function offerResources(mcp: McpServer, shared: Shared, follower: Followe
       asked: uri,
       signal,
     } as const;
-    const read = async () => readWhole(await findByUri(catalog, uri), uri, shared);
+    const read = async () => readWhole(await catalog.findUri(uri), uri, shared);
     return recorded(shared, access, () => answering(shared, { uri, signal }, read), filesOf);
   });
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }, { mcpReq: { signal } }) =>
     answering(shared, { uri, signal }, async () => {
-      const { entry } = await findByUri(catalog, uri);
+      const { entry } = await catalog.findUri(uri);
       await follower.subscribe(entry.uri, uri);
       return {};
     }),

@@ -1,8 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { SERVER_NAME } from './access.ts';
 import { Follower } from './follower.ts';
 import { offerCompletions, offerResources } from './resources.ts';
-import type { Shared } from './shared.ts';
+import { SERVER_NAME, type Shared } from './shared.ts';
 import { offerTools } from './tools.ts';
 
 const INSTRUCTIONS =

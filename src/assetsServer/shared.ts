@@ -1,16 +1,22 @@
 import {
+  CLIENT_INFO_META_KEY,
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { stopwatch } from '../base/async.ts';
+import { field } from '../base/json.ts';
+import { visibleLine } from '../base/lines.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { CatalogRefusal, type ReadThresholds } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
 import { inputSchema, SERVER_SPECS } from '../catalog/specs.ts';
 import { Watching } from '../catalog/watch.ts';
-import type { Audit } from '../ports/tools.ts';
+import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
 import type { ServeOptions } from './usage.ts';
 
 /** Shared by all connections of a server. */
@@ -90,4 +96,45 @@ export async function answering<T>(
 
 export function logError({ log }: Pick<Shared, 'log'>, error: unknown): void {
   log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+export const SERVER_NAME = 'filechat-assets';
+
+const MAX_CLIENT_CHARS = 200;
+
+/** `claude-ai 1.2.0`. Modern clients say who they are with each request, older ones once. */
+export function clientOf({ server }: McpServer, { mcpReq }: ServerContext): string | undefined {
+  const info = field(mcpReq.envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
+  const words = [field(info, 'name'), field(info, 'version')].filter((word) => typeof word === 'string');
+  return visibleLine(words.join(' ')).slice(0, MAX_CLIENT_CHARS) || undefined;
+}
+
+interface Access extends Pick<AuditEntry, 'kind' | 'name' | 'client'> {
+  /** The file that the client named, for requests that fail. */
+  readonly asked: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** Does the work of a request and records it. `filesOf` finds the files that were transferred. */
+export async function recorded<T>(
+  { audit }: Pick<Shared, 'audit'>,
+  { asked, signal, ...entry }: Access,
+  work: () => Promise<T>,
+  filesOf: (result: T) => readonly AuditedFile[] | undefined,
+): Promise<T> {
+  if (!audit) return work();
+  const elapsedMs = stopwatch();
+  const named = typeof asked === 'string' ? [{ name: asked, bytes: 0 }] : undefined;
+  const record = (outcome: AuditEntry['outcome'], files: AuditEntry['files']) =>
+    audit.record({ ...entry, server: SERVER_NAME, files, outcome, ms: elapsedMs() });
+  try {
+    const result = await work();
+    const isFailure = field(result, 'isError') === true;
+    if (isFailure) record(signal.aborted ? 'cancelled' : 'error', named);
+    else record('ok', filesOf(result));
+    return result;
+  } catch (error) {
+    record(signal.aborted ? 'cancelled' : 'error', named);
+    throw error;
+  }
 }

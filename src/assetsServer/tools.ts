@@ -16,7 +16,6 @@ import {
   entryMeta,
   type FoundEntry,
   type ReadThresholds,
-  readAddress,
 } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
@@ -34,8 +33,7 @@ import {
 import type { FileWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/bytes.ts';
 import type { AuditedFile } from '../ports/tools.ts';
-import { clientOf, recorded } from './access.ts';
-import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
+import { clientOf, INTERNAL_ERROR, logError, recorded, type Shared } from './shared.ts';
 
 interface ToolRequest {
   readonly signal: AbortSignal;
@@ -170,16 +168,10 @@ function fittedText({ body, totalBytes }: FileContents): string {
 const BY_NAME = /^asset:(?:\/\/)?(.*)$/is;
 const MAX_NAMED = 5;
 
-export async function findByUri(catalog: Catalog, uri: string): Promise<FoundEntry> {
-  const read = readAddress(uri);
-  if (!read.ok) throw new CatalogRefusal(read.reason);
-  return catalog.find(read.address);
-}
-
 /** Accepts an address, or `asset:NAME` if only one asset has this name. */
-export async function findReadable(catalog: Catalog, uri: string): Promise<FoundEntry> {
+async function findReadable(catalog: Catalog, uri: string): Promise<FoundEntry> {
   const [, name] = BY_NAME.exec(uri) ?? [];
-  if (name === undefined) return findByUri(catalog, uri);
+  if (name === undefined) return catalog.findUri(uri);
   const named = await catalog.findByName(name);
   const [only] = named;
   if (only === undefined)
@@ -188,7 +180,7 @@ export async function findReadable(catalog: Catalog, uri: string): Promise<Found
     const uris = named.slice(0, MAX_NAMED).map((entry) => entry.uri);
     throw new CatalogRefusal(`Several assets have this name. Use one of their addresses: ${uris.join(', ')}`);
   }
-  return findByUri(catalog, only.uri);
+  return catalog.findUri(only.uri);
 }
 
 /** Uses the requested address, which may differ from the one in lists. */

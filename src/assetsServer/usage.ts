@@ -7,7 +7,7 @@ export const DEFAULT_UPLOAD_BYTES = 50 * 1024 * 1024;
 /** An upload is one base64 string, and strings are limited to half a gigabyte. */
 export const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 /** As base64 it must fit in a message, see `MAX_CONTENTS_BYTES`. */
-export const MAX_MEDIA_BYTES = 7 * 1024 * 1024;
+const MAX_MEDIA_BYTES = 7 * 1024 * 1024;
 export const TOKEN_VARIABLE = 'FILECHAT_ASSETS_TOKEN';
 
 export const USAGE = `Usage:
@@ -30,7 +30,7 @@ export const USAGE = `Usage:
   Exit status: 0 ended by the client or a signal, 1 failed (the reason is on stderr), 2 wrong usage.
 `;
 
-export type CommandLine =
+type CommandLine =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | ({ readonly kind: 'serve' } & ServeOptions);

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isInside } from '../assets/confined.ts';
+import { isInside, statOf } from '../assets/confined.ts';
 import { unlessAborted } from '../base/async.ts';
 import { visibleLine } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
@@ -17,13 +17,13 @@ import {
   folderNameProblem,
   isAssetFileName,
   MAX_DEPTH,
+  readAddress,
 } from './entry.ts';
-import { statOf } from './fileMemory.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
 import type { SavedAssets } from './saved.ts';
 import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
   readonly folders: readonly string[];
   readonly limits?: Limits;
@@ -67,6 +67,13 @@ export class Catalog {
     const found = place && (await this.#find(address, place).catch(() => undefined));
     if (!found) throw new CatalogRefusal(notFound(addressUri(address)));
     return found;
+  }
+
+  /** Also rejects for text that is not an address. */
+  async findUri(uri: string): Promise<FoundEntry> {
+    const read = readAddress(uri);
+    if (!read.ok) throw new CatalogRefusal(read.reason);
+    return this.find(read.address);
   }
 
   async findByName(name: string, signal?: AbortSignal): Promise<readonly AssetEntry[]> {

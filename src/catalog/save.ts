@@ -25,7 +25,7 @@ export interface SavedUpload {
   readonly notes?: readonly string[];
 }
 
-export interface UploadOptions extends UploadLimits {
+interface UploadOptions extends UploadLimits {
   /** The name and version of the client. */
   readonly by?: string | undefined;
 }

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fillBuffer, withFile } from '../assets/confined.ts';
+import { fillBuffer, statOf, withFile } from '../assets/confined.ts';
 import { withHandle } from '../assets/writeFile.ts';
 import { hasCode } from '../base/errors.ts';
 import { field, parseJson } from '../base/json.ts';
 import { visibleLine } from '../base/lines.ts';
 import { CHAT_ENDING, chatIdProblem, isAssetFileName } from './entry.ts';
-import { FileMemory, statOf } from './fileMemory.ts';
+import { FileMemory } from './fileMemory.ts';
 
 /** In `cmdassets/`: what clients said about the files that they saved there, one JSON object per line. */
 export const SAVED_FILE = 'saved.jsonl';

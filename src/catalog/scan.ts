@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { toReadError } from '../assets/confined.ts';
+import { statOf, toReadError } from '../assets/confined.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { defined } from '../base/json.ts';
 import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
@@ -19,7 +19,7 @@ import {
   isAssetFileName,
   MAX_DEPTH,
 } from './entry.ts';
-import { statOf, versionOf } from './fileMemory.ts';
+import { versionOf } from './fileMemory.ts';
 import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, type ReadChat } from './mentions.ts';
 import { SAVED_FILE, type SavedAsset, type SavedAssets } from './saved.ts';
 

@@ -230,7 +230,7 @@ const specs = (window: WindowLimits) => ({
 
 /** Clients decide what to do with the bytes; in chats all of them go to a model. */
 export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
-export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
+const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
 export const SERVER_SPECS = specs(SERVER_WINDOW);
 export const BUILT_IN_SPECS = specs(BUILT_IN_WINDOW);
 

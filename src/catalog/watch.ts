@@ -1,12 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
+import { statOf } from '../assets/confined.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import { CHAT_ENDING, type Entry, folderNameProblem, isAssetFileName } from './entry.ts';
-import { statOf } from './fileMemory.ts';
 import { SAVED_FILE } from './saved.ts';
 
 export interface CatalogChange {
@@ -26,7 +26,7 @@ export interface WatchOptions {
   readonly watchFolder?: WatchFolder;
 }
 
-export type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 export interface Joined extends Disposable {
   /** Resolves when every further change is reported. Never rejects. */

@@ -116,7 +116,7 @@ function unreadable(uri: string, error: unknown): string {
   return `${uri} cannot be read: ${reason}.`;
 }
 
-export interface FileSlice {
+interface FileSlice {
   readonly bytes: Uint8Array;
   readonly offset: number;
   readonly totalBytes: number;
@@ -127,7 +127,7 @@ interface Range {
   readonly maxBytes: number;
 }
 
-export type TextWindow =
+type TextWindow =
   | { readonly fits: true; readonly start: number; readonly end: number }
   /** Not even the first character fits; it needs this many bytes. */
   | { readonly fits: false; readonly neededBytes: number };

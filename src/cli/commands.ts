@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
-import { acquireLock } from '../assets/chatLock.ts';
 import { sweepChatFolder } from '../assets/store.ts';
 import { visibleLine } from '../base/lines.ts';
 import { BUILT_IN_SERVER } from '../base/names.ts';
@@ -11,24 +10,27 @@ import type { Turn } from '../chat/format/chat.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
+import { attachAddress } from '../loop/attachAddress.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
 import type { McpClient } from '../mcpClient.ts';
 import { costOf, describeUsage } from '../model/config/prices.ts';
+import { billingPage } from '../model/failures.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { RunOutcome } from '../ports/document.ts';
+import type { Failure, FailureKind } from '../ports/failures.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-import { createMcpClient, createModelFinder, readServers } from './client.ts';
+import { createMcpClient, createModelFinder, readServers, toVariable } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
-import { nextStep } from './nextStep.ts';
-import { alreadyRunning, assetsBeside } from './recovery.ts';
+import { assetsBeside, report, withLock } from './recovery.ts';
 import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
+import { type AttachCommand, type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
-export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
+export async function runCommand(command: Work | AttachCommand, context: CliContext): Promise<0 | 1> {
+  if (command.kind === 'attach') return attach(command, context);
   const settings = await readCliSettings(command);
   const servers = await readServers(command.servers, settings, context);
   if (command.servers === undefined && servers.size === 0 && (await callsTools(command))) {
@@ -43,6 +45,39 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
   } finally {
     await client.dispose();
   }
+}
+
+/** Fetches an address into a chat. Resolves to the exit status. */
+async function attach(command: AttachCommand, context: CliContext): Promise<0 | 1> {
+  const settings = await readCliSettings(command);
+  const document = await FileDocument.open(command.chat, { orCreate: true });
+  const fetch = () =>
+    attachAddress(command.address, {
+      document,
+      assets: assetsBeside(document.path),
+      limits: limitsOf(settings),
+      mayFetch: (url, signal) => mayFetch(url, command, { ask: context.ask, signal }),
+      signal: context.signal,
+      timeoutMs: settings.timeoutSeconds * 1000,
+    });
+  return report(await withLock(document, command.chat, fetch), context);
+}
+
+async function mayFetch(
+  url: URL,
+  { allowHost }: AttachCommand,
+  { ask, signal }: Pick<CliContext, 'ask' | 'signal'>,
+): Promise<boolean> {
+  if (allowHost === url.host) return true;
+  if (!ask)
+    throw new Error(
+      `Fetching ${url.href} needs your permission, but there is no terminal to ask in. To allow it, add --allow-host ${url.host}.`,
+    );
+  const answer = await ask(
+    `Fetch ${url.href} from ${url.host} and save it beside the chat? [y]es, [n]o: `,
+    signal,
+  );
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** Whether the command needs configured servers. */
@@ -94,28 +129,66 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   const auditPath = command.audit ?? settings.auditPath;
   const audit = auditPath ? new AuditFile({ path: auditPath, onFailure: context.err }) : undefined;
   const document = await FileDocument.open(command.chat, { orCreate: command.kind !== 'run' });
-  const lock = await acquireLock(document.path);
-  if ('holder' in lock) throw new Error(alreadyRunning(command.chat, lock.holder));
-  try {
-    await sweepChatFolder(dirname(document.path));
-    const before = answers(document.text(), command.kind);
-    const reported = new Set<string>();
-    const listener = await createListener(deps, document, { audit, reported });
-    context.signal.throwIfAborted();
-    context.signal.addEventListener('abort', () => listener.stop());
-    const outcome = await start(command, listener);
-    for (const answer of newAnswers(before, answers(document.text(), command.kind))) context.out(answer);
-    if (outcome.ok) return 0;
-    const error = outcome.error ?? 'The run failed.';
-    // Failed calls of a run are reported when they fail.
-    if (!reported.has(error)) context.err(error);
-    const step = outcome.failure && nextStep(outcome.failure);
-    if (step !== undefined) context.err(step);
-    return 1;
-  } finally {
-    await audit?.flush();
-    await lock.release();
-  }
+  return withLock(document, command.chat, async () => {
+    try {
+      return await runLocked(deps, document, audit);
+    } finally {
+      await audit?.flush();
+    }
+  });
+}
+
+async function runLocked(deps: ChatDeps, document: FileDocument, audit: Audit | undefined): Promise<0 | 1> {
+  const { command, context } = deps;
+  await sweepChatFolder(dirname(document.path));
+  const before = answers(document.text(), command.kind);
+  const reported = new Set<string>();
+  const listener = await createListener(deps, document, { audit, reported });
+  context.signal.throwIfAborted();
+  context.signal.addEventListener('abort', () => listener.stop());
+  const outcome = await start(command, listener);
+  for (const answer of newAnswers(before, answers(document.text(), command.kind))) context.out(answer);
+  if (outcome.ok) return 0;
+  const error = outcome.error ?? 'The run failed.';
+  // Failed calls of a run are reported when they fail.
+  if (!reported.has(error)) context.err(error);
+  const step = outcome.failure && nextStep(outcome.failure);
+  if (step !== undefined) context.err(step);
+  return 1;
+}
+
+/** What to do about a failed run, as a sentence for the terminal. Undefined if the reason says so itself. */
+export function nextStep(failure: Failure): string | undefined {
+  const isOurs = failure.host === undefined && failure.kind !== 'server';
+  return isOurs ? undefined : STEPS[failure.kind](failure);
+}
+
+const ANOTHER_MODEL = 'choose another model with --model';
+
+const STEPS: Readonly<Record<FailureKind, (failure: Failure) => string>> = {
+  key: ({ name }) => `Set ${keyVariable(name)} to a valid key, then run again.`,
+  access: ({ name }) => `Use a key with access to this model (${keyVariable(name)}), or ${ANOTHER_MODEL}.`,
+  model: () => 'Choose another model with --model, or correct it in the models file.',
+  rateLimit: () => `Wait and run again, or ${ANOTHER_MODEL}.`,
+  overloaded: () => `Wait and run again, or ${ANOTHER_MODEL}.`,
+  credit: (failure) => {
+    const page = billingPage(failure);
+    return page === undefined
+      ? `Add credit, or ${ANOTHER_MODEL}.`
+      : `Add credit at ${page}, or ${ANOTHER_MODEL}.`;
+  },
+  unreachable: () => 'Start the server or correct the baseUrl, then run again.',
+  certificate: () => 'Correct the baseUrl, or install the certificate, then run again.',
+  lost: () => 'Run again to continue.',
+  tooLong: () => `Remove turns or attachments from the chat, or ${ANOTHER_MODEL}.`,
+  format: () => 'Correct the provider and baseUrl of the model.',
+  failed: () => `Run again later, or ${ANOTHER_MODEL}.`,
+  refused: () => `Change the chat, or ${ANOTHER_MODEL}.`,
+  server: ({ server = '' }) => `Correct the entry “${server}” in the servers file, then run again.`,
+};
+
+function keyVariable(name = 'NAME'): string {
+  return `FILECHAT_KEY_${toVariable(name)}`;
 }
 
 function start(command: ChatWork, listener: ChatListener): Promise<RunOutcome> {

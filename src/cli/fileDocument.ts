@@ -1,6 +1,6 @@
-import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { renameOver, syncFolder, temporaryName } from '../assets/writeFile.ts';
+import { makeFolders, renameOver, syncFolder, temporaryName, withHandle } from '../assets/writeFile.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { newChat } from '../chat/edits/append.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports/document.ts';
@@ -85,13 +85,10 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   const mode = await writableMode(path);
   const temporary = join(dirname(path), temporaryName());
   try {
-    const file = await open(temporary, 'wx', mode);
-    try {
+    await withHandle(open(temporary, 'wx', mode), async (file) => {
       await file.writeFile(text);
       await file.sync();
-    } finally {
-      await file.close();
-    }
+    });
     await renameOver(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -108,6 +105,6 @@ async function writableMode(path: string): Promise<number> {
   });
   if (found && (found.mode & 0o222) === 0)
     throw new Error(`${path} is read-only, so nothing was changed. Make it writable and run again.`);
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolders(dirname(path));
   return found ? found.mode & 0o777 : 0o644;
 }

@@ -12,7 +12,6 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   try {
     const command = readCommand(argv);
     if (command.kind === 'retry') return await (await import('./recovery.ts')).retry(command.chat, context);
-    if (command.kind === 'attach') return await (await import('./attach.ts')).attach(command, context);
     if (command.kind !== 'help' && command.kind !== 'version') {
       // Loaded on demand: nearly all of the code, which --help does not need.
       const { runCommand } = await import('./commands.ts');

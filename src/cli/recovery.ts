@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { retrySaves } from '../loop/retry.ts';
+import type { RunOutcome } from '../ports/document.ts';
 import { FileDocument } from './fileDocument.ts';
 import type { CliContext } from './usage.ts';
 
@@ -17,21 +18,31 @@ export function stateFolder({ env, platform } = process): string {
   return join(named || join(homedir(), '.local', 'state'), 'filechat');
 }
 
-export function alreadyRunning(chat: string, holder: string): string {
-  return `${chat} is running already: ${holder}. Wait until it has finished, or stop it there.`;
-}
-
-/** Resolves to the exit status. */
-export async function retry(chat: string, { out, err }: CliContext): Promise<0 | 1> {
-  const document = await FileDocument.open(chat);
+/** Runs work on a chat that no other process may run meanwhile. */
+export async function withLock<T>(document: FileDocument, chat: string, work: () => Promise<T>): Promise<T> {
   const lock = await acquireLock(document.path);
-  if ('holder' in lock) throw new Error(alreadyRunning(chat, lock.holder));
+  if ('holder' in lock)
+    throw new Error(
+      `${chat} is running already: ${lock.holder}. Wait until it has finished, or stop it there.`,
+    );
   try {
-    const { ok, error, assets } = await retrySaves(document, assetsBeside(document.path));
-    for (const path of assets) out(path);
-    if (!ok) err(error ?? 'The files could not be saved.');
-    return ok ? 0 : 1;
+    return await work();
   } finally {
     await lock.release();
   }
+}
+
+/** Resolves to the exit status. */
+export async function retry(chat: string, context: CliContext): Promise<0 | 1> {
+  const document = await FileDocument.open(chat);
+  return withLock(document, chat, async () =>
+    report(await retrySaves(document, assetsBeside(document.path)), context),
+  );
+}
+
+/** Prints the files that were saved, or why it failed. Returns the exit status. */
+export function report({ ok, error, assets }: RunOutcome, { out, err }: CliContext): 0 | 1 {
+  for (const path of assets) out(path);
+  if (!ok) err(error ?? 'The command failed.');
+  return ok ? 0 : 1;
 }

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { FileLimits } from '../assets/chatFiles.ts';
 import { messageOf } from '../base/errors.ts';
+import { readFailure } from '../base/fileErrors.ts';
 import { parseConfig } from '../base/json.ts';
 import { readSettingsObject, type SettingValues, settingValues } from '../base/settings.ts';
 import { readServers } from '../mcp/config/servers.ts';
@@ -9,7 +11,6 @@ import { MAX_TIMER_MS } from '../mcp/connection/requestTimers.ts';
 import type { ResultLimits } from '../mcpClient.ts';
 import { readModels } from '../model/config/models.ts';
 import type { CommandName } from './help.ts';
-import { readText } from './readText.ts';
 import { type AttachCommand, UsageError, type Work } from './usage.ts';
 
 export interface CliSettings extends SettingValues {
@@ -38,10 +39,20 @@ async function readFileOf(path: string, command: CommandName): Promise<Readonly<
     ...readServers(values['mcpServers'], 'asWritten').problems,
     ...readModels(values['models']).problems,
     ...fieldProblems(values['results.fields']),
+    ...typeProblems(values['results.allowedMimeTypes']),
   ];
   if (all.length > 0)
     throw new UsageError(`The settings in ${path} are not valid.\n${all.join('\n')}`, command);
   return values;
+}
+
+/** A type that can match nothing refuses every file. */
+function typeProblems(types: unknown): readonly string[] {
+  const invalid = Array.isArray(types) ? types.filter((each) => each !== '*' && !/.\/./.test(each)) : [];
+  return invalid.map(
+    (each) =>
+      `The type “${each}” of “results.allowedMimeTypes” must be one such as application/pdf, or a group such as image/*.`,
+  );
 }
 
 async function parseFile(path: string, command: CommandName): Promise<unknown> {
@@ -49,6 +60,15 @@ async function parseFile(path: string, command: CommandName): Promise<unknown> {
     return parseConfig(await readText(path));
   } catch (error) {
     throw new UsageError(`Could not read the settings in ${path}: ${messageOf(error)}`, command);
+  }
+}
+
+/** Reads a file that the user has named. Rejects with the reason only; the caller names the file. */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`${readFailure(error) ?? messageOf(error)}.`);
   }
 }
 

@@ -8,8 +8,7 @@ import { reachOf, refusalReason } from '../mcp/config/addresses.ts';
 import { RefusedAddressError, sendConfined } from '../mcp/oauth/confinedFetch.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { AssetStore } from '../ports/results.ts';
-import { ByteSaver, type SaveLimits } from '../result/saveBytes.ts';
-import { NO_SPILLS } from '../result/saveMade.ts';
+import { ByteSaver, NO_SPILLS, type SaveLimits } from '../result/saveBytes.ts';
 import { EDIT_FAILED, failed, STOPPED } from './document.ts';
 
 export interface AddressDeps {

@@ -17,8 +17,8 @@ import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { ToolResult } from '../ports/results.ts';
 import type { AuditEntry, ToolCall, ToolProgress } from '../ports/tools.ts';
 import { failureOf } from '../result/blocks.ts';
-import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { renderToolResult } from '../result/markdown.ts';
+import { reportingLargeFiles } from '../result/saveBytes.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
 import {
   type CallDecision,

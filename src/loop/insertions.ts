@@ -6,7 +6,7 @@ import type { ResultAssets, ResultPart, ToolResult } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
 import type { AuditEntry, ConsentSource } from '../ports/tools.ts';
 import { failureOf } from '../result/blocks.ts';
-import { reportingLargeFiles } from '../result/largeFiles.ts';
+import { reportingLargeFiles } from '../result/saveBytes.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
 import type { ToolCallDeps } from './permission.ts';

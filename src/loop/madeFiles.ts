@@ -1,9 +1,7 @@
 import type { MadeFile } from '../ports/models.ts';
 import type { Asset, AssetKind, AssetPart, NewAsset, ProblemPart, ResultAssets } from '../ports/results.ts';
-import { reportingLargeFiles } from '../result/largeFiles.ts';
 import { DEFAULT_LIMITS } from '../result/process.ts';
-import type { SaveLimits } from '../result/saveBytes.ts';
-import { MadeFileSaver } from '../result/saveMade.ts';
+import { MadeFileSaver, reportingLargeFiles, type SaveLimits } from '../result/saveBytes.ts';
 import type { ToolCallDeps } from './permission.ts';
 
 export interface MadeFileDeps extends Pick<ToolCallDeps, 'assets' | 'onLargeFiles'> {

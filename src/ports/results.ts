@@ -95,6 +95,8 @@ export interface RecoverableAssets {
    * `link`. Rejects with a message for the user.
    */
   restore(name: string, link: (path: string) => Promise<void>): Promise<void>;
+  /** The copies of all chats. */
+  copies(): Promise<{ readonly folder: string; readonly names: readonly string[] }>;
 }
 
 export interface ResultAssets {

@@ -117,7 +117,11 @@ function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
   const { data, mimeType } = block;
   if (typeof data !== 'string') return problem(`The ${kind} could not be saved: it has no data.`);
   const about = defined({ declared: shortText(mimeType), name: nameBeside(block) });
-  return { kind: 'bytes', block: kind, data, ...about };
+  return { kind: 'bytes', block: kind, data: isSvg(data, mimeType) ? toBase64(data) : data, ...about };
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
 
 /** A resource with both text and bytes violates the protocol, but both are kept. */
@@ -127,7 +131,7 @@ function readResource(resource: unknown, position: number): readonly Block[] {
   const blocks: Block[] = [];
   // An image that is sent as text is shown as an image.
   const isImage = typeof text === 'string' && bytes === undefined && isSvg(text, mimeType);
-  const blob = isImage ? Buffer.from(text).toString('base64') : bytes;
+  const blob = isImage ? toBase64(text) : bytes;
   if (typeof text === 'string' && !isImage) {
     const source = { uri: shortText(uri) ?? 'no address', ...defined({ mimeType: shortText(mimeType) }) };
     blocks.push({ kind: 'text', text: cleanText(text), source });

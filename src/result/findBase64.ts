@@ -292,7 +292,7 @@ function minSize(type: MediaType, digits: string): number {
 }
 
 /** Words, numbers, hexadecimal and gene sequences lack one of these. */
-function isMixed(digits: string): boolean {
+export function isMixed(digits: string): boolean {
   return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
 }
 

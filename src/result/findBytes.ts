@@ -9,7 +9,7 @@ import { isKnownBlock, nameBeside, READ_FIELDS } from './blocks.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
 import { isAssetName, SUMMARY_NAME } from './modelView.ts';
 
-export interface ExtractContext {
+interface ExtractContext {
   readonly spills?: Spills | undefined;
   readonly rules: readonly FieldRule[];
 }
@@ -169,30 +169,6 @@ export async function restorePlaceholders(result: unknown, spills: Spills | unde
     ...result,
     content: content.map((block) => mapOtherStrings(block, (text) => restored.get(text) ?? text)),
   };
-}
-
-/** The strings behind the placeholders in a result, as many as fit into `maxBytes` of decoded bytes. */
-export async function originalStrings(
-  result: unknown,
-  spills: Spills | undefined,
-  maxBytes: number,
-): Promise<ReadonlyMap<string, string>> {
-  const spilled = new Map<string, Spill>();
-  mapStrings(result, (text) => {
-    const spill = spills?.find(text);
-    if (spill) spilled.set(text, spill);
-    return text;
-  });
-  const originals = new Map<string, string>();
-  let left = maxBytes;
-  for (const [placeholder, spill] of spilled) {
-    if (spill.kind !== 'bytes' || !spill.original || spill.size > left) continue;
-    const original = await spill.original().catch(() => undefined);
-    if (original === undefined) continue;
-    left -= spill.size;
-    originals.set(placeholder, original);
-  }
-  return originals;
 }
 
 async function restore(spill: Spill): Promise<string> {

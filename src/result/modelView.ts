@@ -1,8 +1,8 @@
+import { BUDGET } from '../base/budget.ts';
 import { describeSize } from '../base/size.ts';
 import { isSendableImage, MAX_SCALED_BYTES, SENT_TYPES } from '../media/imageLimits.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
-import { MAX_RESULT_CHARS } from './limitTotal.ts';
 
 type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
@@ -11,7 +11,6 @@ type ModelPart =
 export interface ModelViewOptions {
   readonly about: (path: string) => { readonly size: number; readonly mimeType: string } | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
-  readonly template?: string;
 }
 
 /** Text as text, images as images, and one short line for everything else. */
@@ -24,9 +23,10 @@ export function limitText<Part extends { readonly kind: string; readonly text?: 
   parts: readonly Part[],
 ): readonly Part[] {
   const total = parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0);
-  if (total <= MAX_RESULT_CHARS) return parts;
-  const note = `\n[Cut: these are the first ${MAX_RESULT_CHARS} of ${total} characters.]`;
-  let left = MAX_RESULT_CHARS - note.length;
+  const { resultChars } = BUDGET;
+  if (total <= resultChars) return parts;
+  const note = `\n[Cut: these are the first ${resultChars} of ${total} characters.]`;
+  let left = resultChars - note.length;
   return parts.flatMap((part) => {
     if (part.text === undefined) return [part];
     if (left < 0) return [];
@@ -61,7 +61,7 @@ function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): re
   if (isImage && isRead && options.sendImages !== 'never') {
     return [{ kind: 'image', path: asset.path, mimeType }];
   }
-  return withPreview(text(summarize(describeAsset(asset, mimeType, about), options.template)), preview);
+  return withPreview(text(summarize(describeAsset(asset, mimeType, about))), preview);
 }
 
 function withPreview(line: ModelPart, preview: string | undefined): readonly ModelPart[] {
@@ -125,7 +125,7 @@ interface SummaryValues {
   readonly ref: string;
 }
 
-export const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
+const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
 export const MAX_SUMMARY_TOKENS = 60;
 const SHORTEST_SUMMARY = '[{kind}, {size}, {ref}]';
 

@@ -1,17 +1,30 @@
 import { TimeSlice } from '../base/async.ts';
+import { BUDGET } from '../base/budget.ts';
+import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
 import { defined, field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import { SETTINGS } from '../base/settings.ts';
-import type { AssetKind, NewAsset, ResultAssets, ResultPart, Spills, ToolResult } from '../ports/results.ts';
+import { escapeMarkers } from '../chat/format/escape.ts';
+import type {
+  AssetKind,
+  AssetPart,
+  NewAsset,
+  ResultAssets,
+  ResultPart,
+  Spills,
+  TextPart,
+  ToolResult,
+} from '../ports/results.ts';
 import type { PromptResult } from '../ports/servers.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { type Block, failureOf, problem, readBlocks } from './blocks.ts';
 import type { Piece } from './findBase64.ts';
 import { extractBytes, extractFromValue, type FieldRule, isFound, restorePlaceholders } from './findBytes.ts';
+import { renderPart, renderToolResult } from './markdown.ts';
 import { ByteSaver, type SpilledFiles } from './saveBytes.ts';
-import { type Extract, findLong, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
+import { type Extract, findFiles, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
 import { applyTransform, type Normalize, type Transform, type Transformed } from './transform.ts';
 
 export type { Transform } from './transform.ts';
@@ -65,9 +78,10 @@ export async function prepareResult(
   const rules = { spills, rules: fields };
   const context = { ...rules, extract: remember((text) => extractBytes(text, rules)) };
   const extracted = await extractFromValue(raw.structured, rules);
-  const sent = transformed.changed
-    ? await findLong(readBlocks(await restorePlaceholders(result, spills)), limits, context)
-    : [];
+  const mayOmit = !transformed.changed || field(transformed.result, OMITS_FILES) === true;
+  const sent = mayOmit
+    ? []
+    : await findFiles(readBlocks(await restorePlaceholders(result, spills)), limits, context);
   const founds = [...extracted.values()].flat().filter(isFound);
   const save = async (assets: ResultAssets) => {
     const bytes = new ByteSaver(assets, files, limits);
@@ -87,7 +101,7 @@ export async function prepareResult(
     parts.push(...(await saver.saveLost(sent, tool)));
     for (const each of saver.fieldProblems())
       parts.push(problem(`Check filechat.results.fields for ${tool.server}.${tool.tool}. ${each}`));
-    const limited = await saver.limitTotal(parts);
+    const limited = await limitParts(parts, saver);
     const withAssets = limited.some((part) => part.kind === 'asset');
     return {
       isError: raw.isError,
@@ -98,6 +112,9 @@ export async function prepareResult(
   const maxAssets = (await countAtMost(raw.blocks, context)) + founds.length + sent.length;
   return { maxAssets, save };
 }
+
+/** With this field, a transformer says that it omits files on purpose. */
+const OMITS_FILES = 'omitsFiles';
 
 type Message = PromptResult['messages'][number];
 
@@ -113,7 +130,7 @@ export async function limitMessages(
   );
   const context = { rules: [], extract: async (text: string) => [text] };
   const saver = new ResultSaver(new ByteSaver(assets, files, limits), limits, context);
-  const limited = await saver.limitTotal(parts, headings);
+  const limited = await limitParts(parts, saver, headings);
   const over = limited.findIndex((part, at) => part !== parts[at]);
   if (over < 0) return messages;
   const kept: Message[] = [];
@@ -125,6 +142,98 @@ export async function limitMessages(
     else return [...kept, { role, parts: [...fitting, ...limited.slice(over)] }];
   }
   return kept;
+}
+
+/** Saves the parts that do not fit into the chat in a file. */
+async function limitParts(
+  parts: readonly ResultPart[],
+  saver: ResultSaver,
+  headings?: Headings,
+): Promise<readonly ResultPart[]> {
+  const limited = limitTotal(parts);
+  if (!limited) return parts;
+  const files: ResultPart[] = [];
+  for (const rest of limited.rest) {
+    const audience = defined({ audience: rest[0]?.audience });
+    const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
+    files.push({ ...problem(message), ...audience });
+    const saved = await saver.saveLongText(restText(rest, headings), { isRest: true });
+    files.push(...saved.map((part) => ({ ...part, ...audience })));
+  }
+  return [...limited.lead, ...files, ...limited.shown];
+}
+
+/** At most this much of one result is written into a chat, or sent to a model. */
+const MAX_RESULT_CHARS = BUDGET.resultChars;
+
+/** For the error line, and for the message of the output schema, which is added later. */
+const SPARE_CHARS = 1000;
+const MAX_LEAD_CHARS = 150_000;
+/** What remains is for the links and previews of the files with the rest. */
+const MAX_SHORT_CHARS = 35_000;
+
+interface LimitedParts {
+  readonly lead: readonly ResultPart[];
+  /** Everything from the first part that does not fit, as one list for each audience. */
+  readonly rest: readonly (readonly ResultPart[])[];
+  /** The files, links and problems of the rest that are shown nevertheless, because they are short. */
+  readonly shown: readonly ResultPart[];
+}
+
+/** Undefined if all parts fit into the chat. Counts what is written, with escapes and fences. */
+export function limitTotal(parts: readonly ResultPart[]): LimitedParts | undefined {
+  const costs = new Map(parts.map((part) => [part, writtenChars(part)]));
+  const fitting = (from: readonly ResultPart[], chars: number) => {
+    let left = chars;
+    const over = from.findIndex((part) => {
+      left -= costs.get(part) ?? 0;
+      return left < 0;
+    });
+    return over < 0 ? from : from.slice(0, over);
+  };
+  const maxChars = MAX_RESULT_CHARS - SPARE_CHARS;
+  if (fitting(parts, maxChars).length === parts.length) return undefined;
+  // The sum of the costs is too high for many short parts.
+  if (escapeMarkers(renderToolResult({ isError: false, parts })).length <= maxChars) return undefined;
+  const lead = fitting(parts, MAX_LEAD_CHARS);
+  const rest = parts.slice(lead.length);
+  const short = rest.filter(({ kind }) => kind !== 'text' && kind !== 'data');
+  const shown = fitting(short, MAX_SHORT_CHARS);
+  const isNew = (part: ResultPart) => !shown.includes(part);
+  const audiences = [...groupBy(rest, ({ audience }) => audience).values()];
+  return { lead, rest: audiences.filter((each) => each.some(isNew)), shown };
+}
+
+/** The blank lines and the comment that may stand before a part. */
+const DIVIDER_CHARS = 32;
+
+/** What the part needs at most in any turn, as code or as plain text. */
+function writtenChars(part: ResultPart): number {
+  // A line of plain text may get two spaces.
+  const spaces = part.kind === 'text' ? 2 * part.text.split('\n').length : 0;
+  return escapeMarkers(renderPart(part)).length + spaces + DIVIDER_CHARS;
+}
+
+/** Texts before some of the parts, which are only in the file. */
+type Headings = ReadonlyMap<ResultPart, string>;
+
+/** The text of a file in the asset folder with parts of one audience that are not in the chat. */
+function restText(parts: readonly ResultPart[], headings: Headings = new Map()): TextPart {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'text') return only;
+  if (parts.length === 1 && only?.kind === 'data') return { kind: 'text', text: only.json };
+  const shown = parts.flatMap((part): readonly ResultPart[] => {
+    const { audience: _, ...own } = part;
+    const heading = headings.get(part);
+    const written = own.kind === 'asset' ? linkedFromFolder(own) : own;
+    return heading === undefined ? [written] : [{ kind: 'text', text: heading }, written];
+  });
+  const text = renderToolResult({ isError: false, parts: shown });
+  return { kind: 'text', text, source: { uri: 'rest-of-result.md', mimeType: 'text/markdown' } };
+}
+
+function linkedFromFolder({ asset, ...part }: AssetPart): AssetPart {
+  return { ...part, asset: { ...asset, path: `./${asset.path.slice(asset.path.lastIndexOf('/') + 1)}` } };
 }
 
 /** One file for each block and for the structured content, and one for each place with bytes in them. */

@@ -3,22 +3,22 @@ import { BUDGET } from '../base/budget.ts';
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
 import { defined } from '../base/json.ts';
-import { describeSize } from '../base/size.ts';
+import { describeSize, LARGE_FILE_BYTES } from '../base/size.ts';
 import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import { isAllowedType, listTypes, type MediaType } from '../media/table.ts';
-import type { MadeBytes } from '../ports/models.ts';
+import type { MadeBytes, MadeFile } from '../ports/models.ts';
 import type {
   Asset,
   AssetBytes,
   AssetPart,
+  AssetStore,
   NewAsset,
   ProblemPart,
   ResultAssets,
   SpilledBytes,
 } from '../ports/results.ts';
-import { nameFromUri, problem } from './blocks.ts';
+import { nameBeside, nameFromUri, problem } from './blocks.ts';
 import type { Found } from './findBase64.ts';
-
 import { describeAsset, summarize } from './modelView.ts';
 
 export interface SpilledFiles {
@@ -217,4 +217,63 @@ export function describeInJson({ asset, size, mimeType = '' }: Saved, found?: Fo
 export function describeInText({ asset }: Saved, found: Found): string {
   const label = found.kind === 'bytes' && found.label ? ` “${found.label}”` : '';
   return asset ? `[${asset.kind} ${asset.number}${label}: see below]` : `[not saved${label}: see below]`;
+}
+
+/** Saves the files that a model makes in one reply, by the rules for the files of one result. */
+export class MadeFileSaver {
+  readonly #limits: SaveLimits;
+  readonly #bytes: ByteSaver;
+
+  constructor(assets: ResultAssets, limits: SaveLimits) {
+    this.#limits = limits;
+    this.#bytes = new ByteSaver(assets, NO_SPILLS, limits);
+  }
+
+  /** Rejects only when the signal is aborted. */
+  async save({ block, read }: MadeFile, signal?: AbortSignal): Promise<AssetPart | ProblemPart> {
+    const made = await read(this.#limits.maxAssetBytes, signal);
+    const name = nameBeside(made);
+    const what = name === undefined ? block : `${block} ${name}`;
+    const found =
+      made.kind === 'bytes'
+        ? { kind: made.kind, bytes: made.bytes, ...defined({ declared: made.declared, name }) }
+        : made;
+    const { part } = await this.#bytes.save(found, { what, block });
+    return part.kind === 'asset' ? { ...part, asset: { ...part.asset, maker: 'model' } } : part;
+  }
+}
+
+/** All bytes are in memory. */
+export const NO_SPILLS = {
+  holds: async () => false,
+  tail: async () => new Uint8Array(),
+  read: async () => new Uint8Array(),
+};
+
+/**
+ * Runs work that saves the files of one result, and reports the large ones once, after it:
+ * `cmdassets/a.png (12.6 MB), cmdassets/b.zip (10.5 MB)`.
+ */
+export async function reportingLargeFiles<T>(
+  store: AssetStore,
+  report: (files: string) => void,
+  work: (assets: ResultAssets) => Promise<T>,
+): Promise<T> {
+  const assets = store.beginResult();
+  const large: string[] = [];
+  const save: ResultAssets['save'] = async (asset) => {
+    const size = sizeOf(asset.bytes);
+    const saved = await assets.save(asset);
+    if (size >= LARGE_FILE_BYTES) large.push(`${saved.path} (${describeSize(size)})`);
+    return saved;
+  };
+  try {
+    return await work({
+      spillFolder: (failure) => assets.spillFolder(failure),
+      settle: async () => assets.settle?.(),
+      save,
+    });
+  } finally {
+    if (large.length > 0) report(large.join(', '));
+  }
 }

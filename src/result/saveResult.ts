@@ -1,13 +1,13 @@
-import { defined, mapStrings, parseJson, sameJson } from '../base/json.ts';
+import { mapStrings, parseJson, sameJson } from '../base/json.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultPart, Spills, TextPart } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { type Block, type BytesBlock, nameFromUri, problem, type RawResult } from './blocks.ts';
+import { type Block, type BytesBlock, cleanText, nameFromUri, problem, type RawResult } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
 import { extractFromValue, type FieldRule, fieldProblems, foundIn, isFound } from './findBytes.ts';
 import { isJson, looksLikeJson } from './jsonText.ts';
-import { type Headings, limitTotal, MAX_RESULT_CHARS, restText } from './limitTotal.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { describeAsset, isTooLong, MAX_SUMMARY_TOKENS, SUMMARY_NAMES, unknownNames } from './modelView.ts';
 import {
@@ -28,13 +28,10 @@ export interface ResultLimits extends SaveLimits {
 }
 
 /** A file in the server's result, and its block if the block is nothing else. */
-interface LongFile {
+interface SentFile {
   readonly found: Found;
   readonly block?: Block;
 }
-
-/** 64 KiB of base64. A transformer cannot remove files from here on, because their bytes cannot be restored. */
-const LONG_FILE_BYTES = 48 * 1024;
 
 export interface SaveContext {
   readonly spills?: Spills | undefined;
@@ -42,13 +39,13 @@ export interface SaveContext {
   readonly extract: Extract;
 }
 
-/** The long files that the result would become without the transformer. */
-export async function findLong(
+/** The files that the result would have without the transformer. */
+export async function findFiles(
   { blocks, structured }: RawResult,
   { maxAssetBytes }: ResultLimits,
   context: SaveContext,
-): Promise<readonly LongFile[]> {
-  const files: LongFile[] = [];
+): Promise<readonly SentFile[]> {
+  const files: SentFile[] = [];
   for (const block of blocks) {
     if (block.kind === 'bytes') {
       const found = readData(block.data, block.block, { maxAssetBytes, spills: context.spills });
@@ -63,7 +60,7 @@ export async function findLong(
   }
   const own = [...(await extractFromValue(structured, context)).values()].flat();
   files.push(...own.filter(isFound).map((found) => ({ found })));
-  return files.filter(({ found }) => lengthOf(found) >= LONG_FILE_BYTES);
+  return files.filter(({ found }) => lengthOf(found) > 0);
 }
 
 function readData(
@@ -98,10 +95,10 @@ export class ResultSaver {
   }
 
   /** Saves the files of the server's result that the transformed result does not have. */
-  async saveLost(sent: readonly LongFile[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
+  async saveLost(sent: readonly SentFile[], { server, tool }: ToolName): Promise<readonly ResultPart[]> {
     const lost: ResultPart[] = [];
     for (const { found, block } of sent) {
-      if (this.#bytes.known(found)) continue;
+      if (this.#bytes.known(found) || this.#shows(found)) continue;
       if (block) lost.push(...(await this.saveBlock(block)));
       else await this.#saveOwn(found, lost);
     }
@@ -111,6 +108,15 @@ export class ResultSaver {
         ? ['a file', 'Here it is as the server sent it']
         : [`${lost.length} files`, 'Here they are as the server sent them'];
     return [problem(`Your transformer omitted ${files} of the result of ${server}.${tool}. ${as}:`), ...lost];
+  }
+
+  /** Whether a text of the result contains the text that the bytes are. */
+  #shows(found: Found): boolean {
+    const bytes = found.kind === 'bytes' ? found.bytes : undefined;
+    const text = bytes instanceof Uint8Array ? decodeUtf8(bytes) : undefined;
+    if (text === undefined) return false;
+    const written = [cleanText(text).trim(), JSON.stringify(text.trim()).slice(1, -1)];
+    return this.#texts.some((shown) => written.some((each) => shown.includes(each)));
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -147,8 +153,9 @@ export class ResultSaver {
     const blocks = [mapStrings(content, (text) => this.#replaced.get(text) ?? text), ...this.#texts];
     if (own.length === 0 && isRepeated(filled, blocks)) return [];
     const json = JSON.stringify(filled, null, 2);
+    this.#texts.push(json);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
-    return [...own, ...(await this.#saveLongText({ kind: 'text', text: json }))];
+    return [...own, ...(await this.saveLongText({ kind: 'text', text: json }))];
   }
 
   /** Messages about the rules of `results.fields` that had no effect or not the whole one. */
@@ -171,21 +178,6 @@ export class ResultSaver {
     if (asset && summary !== undefined && isTooLong(summary, describeAsset(asset, mimeType, { size })))
       this.#hasLongSummary = true;
     return describeInJson(saved, found);
-  }
-
-  /** Saves the parts that do not fit into the chat in a file. */
-  async limitTotal(parts: readonly ResultPart[], headings?: Headings): Promise<readonly ResultPart[]> {
-    const limited = limitTotal(parts);
-    if (!limited) return parts;
-    const files: ResultPart[] = [];
-    for (const rest of limited.rest) {
-      const audience = defined({ audience: rest[0]?.audience });
-      const message = `The result is longer than ${MAX_RESULT_CHARS} characters. This file has the other ${rest.length} of its ${parts.length} parts, in order:`;
-      files.push({ ...problem(message), ...audience });
-      const saved = await this.#saveLongText(restText(rest, headings), { isRest: true });
-      files.push(...saved.map((part) => ({ ...part, ...audience })));
-    }
-    return [...limited.lead, ...files, ...limited.shown];
   }
 
   async #saveOwn(found: Found, own: ResultPart[]): Promise<Saved> {
@@ -217,7 +209,7 @@ export class ResultSaver {
       return [part];
     }
     if (isPage(text, pieces)) {
-      return this.#saveLongText(block, { shown: pieces.map(describePiece).join('') });
+      return this.saveLongText(block, { shown: pieces.map(describePiece).join('') });
     }
     return this.#saveMixedText(block, pieces);
   }
@@ -242,12 +234,12 @@ export class ResultSaver {
   async #keepText(part: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = part;
     this.#texts.push(text);
-    if (text.length > this.#limits.maxInlineChars) return this.#saveLongText(part);
+    if (text.length > this.#limits.maxInlineChars) return this.saveLongText(part);
     return [source === undefined && isJson(text) ? { kind: 'data', json: text } : part];
   }
 
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
-  async #saveLongText(
+  async saveLongText(
     part: TextPart,
     { shown = part.text, isRest = false } = {},
   ): Promise<readonly ResultPart[]> {

@@ -3,10 +3,9 @@ import { field, isObject, mapStrings } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import type { Spill, SpilledBytes, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { originalStrings } from './findBytes.ts';
 
 /** The user's own function, which gets the result before anything else does. */
-export type TransformFunction = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
+type TransformFunction = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
 
 /** Calls the user's function somewhere else, with `callTransform`. Ends it when the signal is aborted. */
 export type RunTransform = (
@@ -34,7 +33,7 @@ interface LongFacts {
   readonly mimeType: string | undefined;
 }
 
-export type ReadLong = (placeholder: string) => Promise<Uint8Array>;
+type ReadLong = (placeholder: string) => Promise<Uint8Array>;
 
 /** What the function returned, as a copy without functions and methods. */
 export interface Returned {
@@ -45,7 +44,7 @@ export interface Returned {
   readonly givenItems: readonly number[];
 }
 
-export interface TransformContext {
+interface TransformContext {
   readonly tool: ToolName;
   readonly spills?: Spills | undefined;
   readonly read: (bytes: SpilledBytes) => Promise<Uint8Array>;
@@ -108,13 +107,7 @@ async function runTransform(
   { tool, spills, read, normalize }: TransformContext,
   signal: AbortSignal,
 ): Promise<object | undefined> {
-  const originals = await originalStrings(result, spills, MAX_GIVEN_BYTES);
-  const long = new Map<string, Spill>();
-  mapStrings(result, (text) => {
-    const spill = originals.has(text) ? undefined : spills?.find(text);
-    if (spill) long.set(text, spill);
-    return text;
-  });
+  const { originals, long } = await readSpills(result, spills, MAX_GIVEN_BYTES);
   const facts = [...long].map(([placeholder, spill]) => [placeholder, factsOf(spill)] as const);
   const input = { result, tool, originals, long: new Map(facts) };
   const returned = await run(input, (placeholder) => readLong(long.get(placeholder), read), signal);
@@ -124,6 +117,31 @@ async function runTransform(
   const changed = await readReturned(returned, normalize);
   const whole = copyValue(changed, { text: (text) => placeholders.get(text) ?? text, bytes: 'refuse' });
   return { ...(isError ? { isError } : {}), ...(whole as object) };
+}
+
+/** The strings behind the placeholders in a value, as many as fit into `maxBytes` of decoded bytes, and the other ones. */
+export async function readSpills(
+  value: unknown,
+  spills: Spills | undefined,
+  maxBytes: number,
+): Promise<{ readonly originals: ReadonlyMap<string, string>; readonly long: ReadonlyMap<string, Spill> }> {
+  const long = new Map<string, Spill>();
+  mapStrings(value, (text) => {
+    const spill = spills?.find(text);
+    if (spill) long.set(text, spill);
+    return text;
+  });
+  const originals = new Map<string, string>();
+  let left = maxBytes;
+  for (const [placeholder, spill] of long) {
+    if (spill.kind !== 'bytes' || !spill.original || spill.size > left) continue;
+    const original = await spill.original().catch(() => undefined);
+    if (original === undefined) continue;
+    left -= spill.size;
+    originals.set(placeholder, original);
+    long.delete(placeholder);
+  }
+  return { originals, long };
 }
 
 function factsOf(spill: Spill): LongFacts {
@@ -260,7 +278,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Replaces each string, keys included. */
   readonly text: (text: string) => unknown;
   /** Called before anything is copied, with the bytes of memory that it needs at least. May throw. */

@@ -9,7 +9,7 @@ import type { AssetKind } from '../ports/results.ts';
 import { unescapeProse } from './markdown.ts';
 
 /** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
-export interface UnsavedAsset {
+interface UnsavedAsset {
   readonly kind: AssetKind;
   readonly number: number;
   /** The name of the copy, and of the asset once it is saved. */
@@ -26,7 +26,7 @@ export function unsavedTitle({ kind, number, label }: Omit<UnsavedAsset, 'name' 
 }
 
 /** The message of the problem in place of the file. `copy` is the path of the copy, if there is one. */
-export function describeUnsaved(what: string, reason: string, copy: string | undefined): string {
+export function describeUnsaved(what: string, reason: string, copy?: string): string {
   const start = `Could not save ${what} to cmdassets/:`;
   if (copy === undefined) return `${start} ${reason}`;
   return `${start} ${reason.replace(/ and call the tool again(?=\.$)/, '')} It is kept in ${copy} until Retry saves it.`;

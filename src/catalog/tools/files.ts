@@ -1,6 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { inspectFile, readWhole } from '../../assets/confined.ts';
+import { inspectFile, readWhole, statOf } from '../../assets/confined.ts';
 import { mapConcurrently } from '../../base/async.ts';
 import type { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
@@ -11,8 +11,7 @@ import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { Catalog } from '../catalog.ts';
 import type { MediaKind } from '../contents.ts';
-import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddress } from '../entry.ts';
-import { statOf } from '../fileMemory.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
 import type { SavedAssets } from '../saved.ts';
 import { assetEntry } from '../scan.ts';
@@ -65,9 +64,7 @@ export class ChatFiles {
   async find(uri: string): Promise<FoundEntry> {
     const name = /^(?:asset:|(?:\.\/)?cmdassets\/)?([^/:\\]+)$/.exec(uri)?.[1];
     if (name !== undefined) return this.#findOwn(name);
-    const read = readAddress(uri);
-    if (!read.ok) throw new CatalogRefusal(read.reason);
-    const found = await this.all().find(read.address);
+    const found = await this.all().findUri(uri);
     const { entry } = found;
     return entry.kind === 'asset' && (await this.#isBeside(found)) ? this.#findOwn(entry.asset) : found;
   }

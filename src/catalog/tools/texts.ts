@@ -4,7 +4,7 @@ import { visibleLine } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
 import { cleanText } from '../../result/blocks.ts';
-import { findBase64Runs } from '../../result/findBase64.ts';
+import { findBase64Runs, isMixed } from '../../result/findBase64.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/modelView.ts';
 import type { FileContents } from '../contents.ts';
 import { type AssetEntry, type Entry, entryTitle, type ReadThresholds, readingCost } from '../entry.ts';
@@ -167,11 +167,6 @@ async function withoutBase64(value: string): Promise<{ readonly kept: string; re
     from = end;
   }
   return { kept: `${pieces.join('')}${value.slice(from)}`, isCut: from > 0 };
-}
-
-/** Long words, numbers, hexadecimal digits and gene sequences lack one of these. */
-function isMixed(digits: string): boolean {
-  return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
 }
 
 export function textPart(text: string): TextPart {

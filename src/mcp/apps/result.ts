@@ -14,8 +14,8 @@ import type {
 } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
-import { originalStrings } from '../../result/findBytes.ts';
 import { readToolResult } from '../../result/markdown.ts';
+import { readSpills } from '../../result/transform.ts';
 import { appBlock, fetchApp, type McpApp, withPolicy } from './app.ts';
 
 interface AssetForApp {
@@ -57,8 +57,8 @@ export async function resultForApp(
  * the spill files are moved.
  */
 export async function restoreForApp(result: unknown, spills: Spills): Promise<unknown> {
-  const originals = await originalStrings(result, spills, MAX_RESULT_BYTES);
-  return mapStrings(result, (text) => originals.get(text) ?? (spills.find(text) ? '' : text));
+  const { originals, long } = await readSpills(result, spills, MAX_RESULT_BYTES);
+  return mapStrings(result, (text) => originals.get(text) ?? (long.has(text) ? '' : text));
 }
 
 type ContentBlock = Readonly<Record<string, unknown>>;

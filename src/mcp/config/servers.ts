@@ -135,17 +135,20 @@ function readOptional<Name extends string>(name: Name, entry: object): { [Key in
   return given as { [Key in Name]?: string };
 }
 
-/** Accepts numbers and booleans too, because people write `"PORT": 3000`. */
 function readText(field: string, value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-    throw new Error(`its "${field}" must be a string`);
-  }
-  return String(value);
+  if (typeof value !== 'string') throw new Error(`its "${field}" must be a string`);
+  return value;
+}
+
+/** Accepts numbers and booleans too, because people write `"PORT": 3000`. */
+function readItem(field: string, value: unknown): string {
+  const isPlain = typeof value === 'number' || typeof value === 'boolean';
+  return readText(field, isPlain ? String(value) : value);
 }
 
 function readList(field: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw new Error(`its "${field}" must be a list of strings`);
-  return value.map((item: unknown, at) => readText(`${field}[${at}]`, item));
+  return value.map((item: unknown, at) => readItem(`${field}[${at}]`, item));
 }
 
 function readRecord(field: string, value: unknown): Readonly<Record<string, string>> {
@@ -153,7 +156,7 @@ function readRecord(field: string, value: unknown): Readonly<Record<string, stri
   if (!isObject(value)) throw new Error(`its "${field}" must be an object of strings`);
   const entries = Object.entries(value).filter(([, item]) => item !== null);
   // `fromEntries` also creates an own property for "__proto__".
-  return Object.fromEntries(entries.map(([name, item]) => [name, readText(`${field}.${name}`, item)]));
+  return Object.fromEntries(entries.map(([name, item]) => [name, readItem(`${field}.${name}`, item)]));
 }
 
 const MAY_BE_EMPTY = /^(?:args|env|headers)\b/;

@@ -4,7 +4,7 @@ import type { Spill } from '../../ports/results.ts';
 import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
 
 /** The part of a data: URL before the base64, as raw JSON text. */
-export interface DataUrlHead {
+interface DataUrlHead {
   readonly raw: string;
   readonly mimeType?: string;
 }

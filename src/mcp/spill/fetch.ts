@@ -139,7 +139,7 @@ async function* chunksOf(body: BodyReader): AsyncGenerator<Buffer> {
   }
 }
 
-export type EventPart =
+type EventPart =
   | { readonly kind: 'data'; readonly bytes: Buffer }
   /** A line of data has ended; another one may follow. */
   | { readonly kind: 'endOfData' }

@@ -181,7 +181,7 @@ async function* readPieces(handle: FileHandle, size: number): AsyncGenerator<Buf
   }
 }
 
-export interface SpillTableOptions {
+interface SpillTableOptions {
   /** Called when a file is created, and again with the failure if its folder cannot be written. */
   readonly folder: (failure?: unknown) => Promise<string>;
   /** The limit for one decoded string. */

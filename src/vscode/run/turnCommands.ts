@@ -4,7 +4,7 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
-import { NOTHING_UNSAVED, retrySaves } from '../../loop/retry.ts';
+import { retrySaves } from '../../loop/retry.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 import { chatOf, selectArguments, withChat } from '../chat/chatFiles.ts';
 import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/commands.ts';
@@ -66,15 +66,13 @@ export function retry(argument: unknown, runs: Runs, storeFor: StoreFor): Promis
       const wasSaved = !document.isDirty;
       const outcome = await retrySaves(chat, await storeFor(document.uri));
       if (outcome.assets.length > 0 && wasSaved && autoSave()) await chat.save();
-      return tell(outcome.error === NOTHING_UNSAVED ? failed(ALL_SAVED) : outcome);
+      return tell(outcome);
     } finally {
       chat.dispose();
     }
   };
   return withChat(argument, work, { trust: true, idleIn: runs });
 }
-
-const ALL_SAVED = vscode.l10n.t('All files in this chat are saved.');
 
 /** Puts the cursor into the arguments of the call at the given line or the cursor. */
 export async function editArguments(argument: unknown): Promise<void> {

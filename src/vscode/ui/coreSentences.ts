@@ -30,6 +30,8 @@ const templates = (t: Translate): readonly string[] => [
   t('The model sent an empty reply'),
   t('There is nothing to summarize yet. Let the model finish its reply first'),
   t('Line {0}: “{1}” cannot be sent: {2}. Correct the link, or write it as code'),
+  t('This chat has no files to retry. The recovery folder {0} has files that it does not name: {1}'),
+  t('This chat has no files to retry'),
   // Of mcp/connection and mcp/pool.
   t('{0} Fix the cause, then run “Filechat: Restart Server”'),
   t(

@@ -161,7 +161,12 @@ describe('a cmdassets that cannot be written', () => {
     assert.deepEqual(await cli.readBytes(targets(saved, 'a.pdf')[0] ?? ''), large);
     assert.deepEqual(await readdir(cli.recovered), []);
     const { stderr: none } = checkEnd(await cli.run('retry', 'a.chat.md'), { code: 1 });
-    assert.match(none, /All files in this chat are saved\./);
+    assert.equal(none, 'This chat has no files to retry.\n');
+    await writeFile(join(cli.recovered, copies[0] ?? ''), long);
+    checkEnd(await cli.run('retry', 'a.chat.md'), {
+      code: 1,
+      stderr: `This chat has no files to retry. The recovery folder ${cli.recovered} has files that it does not name: ${copies[0]}.\n`,
+    });
   });
 
   it('is never repaired from another place than the recovery folder', async (t) => {

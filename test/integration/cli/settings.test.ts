@@ -50,6 +50,11 @@ describe('filechat --settings', () => {
       /Unknown key “typ” in “results\.fields” of a\.b\. The keys are path, type, summary\./,
     ],
     'a server that is not valid': ['{ "mcpServers": { "x": {} } }', /"x".*"command" nor "url"/],
+    'a command that is not a string': [
+      '{ "mcpServers": { "x": { "command": 42 } } }',
+      /"x".*must be a string/,
+    ],
+    'a type that matches nothing': ['{ "results.allowedMimeTypes": ["image", "*"] }', /The type “image” of/],
     'a model that is not valid': [
       '{ "models": { "x": { "provider": "y" } } }',
       /"x".*"provider" must be one of/,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { listFolder } from '../../../src/assets/folderListing.ts';
+import { listFolder } from '../../../src/assets/chatFiles.ts';
 import { needsSymlinks } from '../../windows/needs.ts';
 import { useTree } from '../catalog/tree.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { moveToNewName, renameOver } from '../../../src/assets/writeFile.ts';
+import { makeFolders, moveToNewName, renameOver } from '../../../src/assets/writeFile.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 
 describe('a file on a disk without hard links', () => {
@@ -21,6 +21,23 @@ describe('a file on a disk without hard links', () => {
       assert.equal(readFileSync(to, 'utf8'), 'first');
     });
   }
+});
+
+describe('folders that are missing', () => {
+  it('are created, also side by side', async (t) => {
+    const path = join(temporaryFolder(t), 'a', 'b', 'c');
+    await Promise.all([makeFolders(path), makeFolders(path), makeFolders(join(path, 'd'))]);
+    assert.ok(existsSync(join(path, 'd')));
+  });
+
+  it('are refused where there can be none', async (t) => {
+    const file = join(temporaryFolder(t), 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'a', 'b')]) await assert.rejects(makeFolders(path));
+    // Node's own recursive mkdir never settles there.
+    if (process.platform === 'linux')
+      await assert.rejects(makeFolders('/proc/filechat/a'), { code: 'ENOENT' });
+  });
 });
 
 const busy = (code: string) => Object.assign(new Error(code), { code });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { nextStep } from '../../../src/cli/nextStep.ts';
+import { nextStep } from '../../../src/cli/commands.ts';
 import type { Failure } from '../../../src/ports/failures.ts';
 
 const CASES: readonly (readonly [Failure, string | undefined])[] = [

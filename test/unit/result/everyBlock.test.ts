@@ -72,6 +72,14 @@ describe('every block is kept', () => {
       { content: [{ type: 'image', data: SVG, mimeType: 'image/svg+xml' }] },
       '![Tool generated image 1](cmdassets/tool-image-1.svg)',
     ],
+    'an image block with the source of an SVG': [
+      {
+        content: [
+          { type: 'image', data: '<svg xmlns="http://www.w3.org/2000/svg"/>', mimeType: 'image/svg+xml' },
+        ],
+      },
+      '![Tool generated image 1](cmdassets/tool-image-1.svg)',
+    ],
     'a resource without a name in its address has the name beside its bytes': [
       { content: [{ type: 'resource', resource: { uri: 'https://a.example', blob: PDF, name: 'r.pdf' } }] },
       FILE(': r.pdf'),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DEFAULT_LIMITS, processMixedToolResult } from '../../../src/mcpClient.ts';
-import { reportingLargeFiles } from '../../../src/result/largeFiles.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
+import { reportingLargeFiles } from '../../../src/result/saveBytes.ts';
 import { PNG, PNG_BASE64 } from '../../kit/png.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BUDGET } from '../../../src/base/budget.ts';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import type { ResultPart } from '../../../src/ports/results.ts';
-import { limitTotal, MAX_RESULT_CHARS } from '../../../src/result/limitTotal.ts';
 import { readToolResult, renderToolResult } from '../../../src/result/markdown.ts';
 import { limitText } from '../../../src/result/modelView.ts';
-import { limitMessages } from '../../../src/result/process.ts';
+import { limitMessages, limitTotal } from '../../../src/result/process.ts';
 import { renderForUser } from '../../../src/result/turnMarkdown.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { png } from './samples.ts';
@@ -25,7 +25,7 @@ async function write(result: object, maxInlineChars = 10_000) {
   const chat = renderToolResult(processed);
   assert.deepEqual(readToolResult(chat), processed);
   const written = [chat, renderForUser(processed.parts)];
-  for (const each of written) assert.ok(each.length <= MAX_RESULT_CHARS, `${each.length} characters`);
+  for (const each of written) assert.ok(each.length <= BUDGET.resultChars, `${each.length} characters`);
   const files = assets.saved.map((_, at) => new TextDecoder().decode(assets.bytes(at)));
   return { chat, files, all: [chat, ...files].join('\n'), failure };
 }
@@ -44,7 +44,7 @@ describe('the total of one result', () => {
     })),
   };
   for (const [what, content] of Object.entries(floods)) {
-    it(`${what} leave at most ${MAX_RESULT_CHARS} characters in the chat, and the rest in order in a file`, async () => {
+    it(`${what} leave at most ${BUDGET.resultChars} characters in the chat, and the rest in order in a file`, async () => {
       const { chat, all } = await write({ content });
       const withoutPreview = all.replace(/(`{3,})text preview\n[\s\S]*?\n\1\n/, '');
       const found = [...withoutPreview.matchAll(/<(\d+)\\?>/g)].map(([, at]) => Number(at));
@@ -131,7 +131,7 @@ describe('the text of one result for the model', () => {
       cut.map(({ kind }) => kind),
       ['text', 'file', 'text', 'file'],
     );
-    assert.equal(cut.map((part) => part.text ?? '').join('').length, MAX_RESULT_CHARS);
+    assert.equal(cut.map((part) => part.text ?? '').join('').length, BUDGET.resultChars);
     assert.match(cut[2]?.text ?? '', /b\n\[Cut: these are the first 200000 of 300001 characters\.\]$/);
     assert.equal(limitText(parts.slice(0, 2)).length, 2);
   });
@@ -150,7 +150,7 @@ describe('the total of a prompt', () => {
     const messages = said(60, 9000);
     const limited = await limitMessages(messages, { assets, files });
     const chat = limited.map(({ parts }) => renderForUser(parts)).join('\n');
-    assert.ok(chat.length > 100_000 && chat.length <= MAX_RESULT_CHARS, `${chat.length} characters`);
+    assert.ok(chat.length > 100_000 && chat.length <= BUDGET.resultChars, `${chat.length} characters`);
     const kept = limited.length - 1;
     assert.deepEqual(limited.slice(0, kept), messages.slice(0, kept));
     assert.match(chat, /⚠ The result is longer than 200000 characters/);

@@ -78,11 +78,6 @@ describe('the model gets', () => {
       [{ ...asset('file', 'txt'), preview: 'head\n…\ntail' } as ResultPart],
       [`[file 1, text/plain, asset:tool-file-${NAME}.txt]`, 'head\n…\ntail'],
     ],
-    'by a template of the user’s': [
-      [asset('audio', 'mp3')],
-      [`audio 1 of 999 bytes (audio/mpeg): asset:tool-audio-${NAME}.mp3`],
-      { ...about(999, 'audio/mpeg'), template: '{kind} {name} of {size} ({type}): {ref}' },
-    ],
     'a resource by its address': [
       [{ kind: 'link', uri: 'x://a/b', name: 'b', mimeType: 'text/csv', size: 10 }],
       ['[resource b, text/csv, 10 bytes, x://a/b]'],
@@ -130,8 +125,12 @@ describe('the model gets', () => {
     assert.ok(line.endsWith(`…, application/pdf, 1 bytes, asset:tool-file-${NAME}.pdf]`), line);
   });
 
-  it('a line within the limit when the template is too long', () => {
+  it('a line by a template, within the limit also when the template is too long', () => {
     const values = { kind: 'file', name: 'a', size: '1 KB', type: 'text/plain', ref: 'asset:a.txt' };
     assert.equal(summarize(values, 'blah '.repeat(500)), '[file a, text/plain, 1 KB, asset:a.txt]');
+    assert.equal(
+      summarize(values, '{name} of {size} ({type}): {ref}'),
+      'a of 1 KB (text/plain): asset:a.txt',
+    );
   });
 });

@@ -172,6 +172,38 @@ it('a file that is left out keeps the name and the kind that its block gives it'
   );
 });
 
+describe('a short file', () => {
+  const icon = png(1, 1).toString('base64');
+  const page = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
+  const words = Buffer.from('Some plain words\r\nin lines. '.repeat(100)).toString('base64');
+  const results: Readonly<Record<string, object>> = {
+    'in an image block': { content: [{ type: 'image', data: icon, mimeType: 'image/png' }] },
+    'in a block as text': { content: [{ type: 'image', data: page, mimeType: 'image/svg+xml' }] },
+    'in a blob': { content: [{ type: 'resource', resource: { uri: 'x://a.png', blob: icon } }] },
+    'in JSON': { content: [text(JSON.stringify({ icon }))] },
+    'in structured content': { content: [], structuredContent: { icon } },
+  };
+  for (const [name, result] of Object.entries(results)) {
+    it(`${name} is kept`, async () => {
+      const { shown, saved } = await show(result, () => 'Done');
+      assert.match(shown, /^Done\n\n> ⚠ Your transformer omitted a file [^\n]*\n\n!?\[Tool generated /);
+      assert.equal(saved.length, 1);
+      const omit = () => ({ content: [text('Done')], omitsFiles: true });
+      assert.deepEqual(await show(result, omit), { shown: '```\nDone\n```', saved: [] });
+    });
+  }
+
+  it('is not omitted if its text is shown', async () => {
+    const decoded = Buffer.from(words, 'base64').toString();
+    for (const returned of [
+      `Here: ${decoded}`,
+      { lines: decoded },
+      { structuredContent: { lines: decoded } },
+    ])
+      assert.doesNotMatch((await show({ content: [text(words)] }, () => returned)).shown, /omitted/);
+  });
+});
+
 it('a file that is returned as text is not left out', async () => {
   const csv = Buffer.from('a,b\n'.repeat(20_000));
   const content = [

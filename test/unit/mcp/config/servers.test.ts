@@ -116,6 +116,8 @@ describe('an invalid entry becomes a problem with its name and advice', () => {
     ['neither command nor url', {}, /neither "command" nor "url"/],
     ['an unknown type', { type: 'ftp', url: 'http://h' }, /"stdio", "http" or "sse"/],
     ['a process without command', { type: 'stdio', url: 'http://h' }, /"command" must be a string/],
+    ['a number as command', { command: 42 }, /"command" must be a string/],
+    ['a boolean as address', { type: 'http', url: true }, /"url" must be a string/],
     ['an empty command', { command: ' ' }, /"command" must not be empty/],
     ['args that are not a list', { command: 'x', args: 'a b' }, /"args" must be a list/],
     ['an argument that is not a string', { command: 'x', args: ['a', {}] }, /"args\[1\]" must be a string/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findWindowsCommand } from '../../../../src/mcp/spill/windowsCommand.ts';
+import { findWindowsCommand } from '../../../../src/mcp/spill/stdio.ts';
 
 const env = { Path: '.;C:\\node;;tools;D:\\bin', PathExt: '.EXE;.CMD' };
 const find = (command: string, ...files: readonly string[]) =>
