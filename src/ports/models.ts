@@ -197,8 +197,6 @@ export interface ModelFailure extends Error {
   readonly kind: 'modelFailure';
   /** True for rate limits, overload, server errors and lost connections. */
   readonly retryable: boolean;
-  /** The response had begun, so the request was paid for. */
-  readonly begun?: boolean | undefined;
   /** The delay that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;

@@ -101,8 +101,6 @@ export type StreamProblem =
 export interface StreamFacts {
   /** A stop reason or `[DONE]` has arrived. */
   readonly hasEnded: boolean;
-  /** The provider has responded with status 200. */
-  readonly answered: boolean;
   /** Text, reasoning or a call has arrived. */
   readonly hasOutput: boolean;
   readonly problem: StreamProblem;
@@ -111,10 +109,9 @@ export interface StreamFacts {
 /**
  * - `ended`: the reply is complete.
  * - `failed`: a retry would fail too.
- * - `again`: the provider has begun to process the request, so the user may pay for each of at most three attempts.
- * - `later`: it has not, so a retry costs nothing.
+ * - `again`: it may succeed. There are at most three attempts.
  */
-export type StreamOutcome = 'ended' | 'failed' | 'again' | 'later';
+export type StreamOutcome = 'ended' | 'failed' | 'again';
 
 export interface Ending extends Partial<StreamFacts> {
   readonly name: string;
@@ -129,18 +126,15 @@ export const ENDINGS: readonly Ending[] = [
   { name: 'another format', problem: 'wrongFormat', outcome: 'failed' },
   { name: 'a first event that is not JSON', problem: 'unreadable', hasOutput: false, outcome: 'failed' },
   { name: 'a later event that is not JSON', problem: 'unreadable', outcome: 'again' },
-  { name: 'a transient error in the response', problem: 'reported', answered: true, outcome: 'again' },
-  { name: 'a transient error in place of a response', problem: 'reported', outcome: 'later' },
-  { name: 'a response without an end', problem: 'cut', answered: true, outcome: 'again' },
-  { name: 'no response', problem: 'cut', outcome: 'later' },
+  { name: 'a transient error', problem: 'reported', outcome: 'again' },
+  { name: 'a response without an end', problem: 'cut', outcome: 'again' },
   { name: 'silence', problem: 'silent', outcome: 'again' },
 ];
 
 export function endingOf(facts: StreamFacts): Ending {
   const found = ENDINGS.find(
-    ({ hasEnded, answered, hasOutput, problem }) =>
+    ({ hasEnded, hasOutput, problem }) =>
       (hasEnded ?? facts.hasEnded) === facts.hasEnded &&
-      (answered ?? facts.answered) === facts.answered &&
       (hasOutput ?? facts.hasOutput) === facts.hasOutput &&
       (problem ?? facts.problem) === facts.problem,
   );

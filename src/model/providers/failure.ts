@@ -33,7 +33,6 @@ interface FailureFacts {
 export class ModelError extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable: boolean;
-  readonly begun: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly problem: StreamProblem;
@@ -46,10 +45,7 @@ export class ModelError extends Error implements ModelFailure {
     this.problem = problem;
     this.failure = failure;
     this.retryable =
-      outcome === undefined
-        ? problem !== 'refused' && problem !== 'wrongFormat'
-        : outcome === 'again' || outcome === 'later';
-    this.begun = outcome === 'again';
+      outcome === undefined ? problem !== 'refused' && problem !== 'wrongFormat' : outcome === 'again';
     this.retryAfterMs = retryAfterMs;
     this.status = status;
   }

@@ -71,7 +71,6 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     const { outcome } = endingOf({
       // The bytes are ahead of the events.
       hasEnded: problem === 'cut' || problem === 'silent' ? end?.hasEnded === true : events.hasEnded,
-      answered: end !== undefined,
       hasOutput: events.hasOutput,
       problem,
     });
