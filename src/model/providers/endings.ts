@@ -3,7 +3,7 @@ import { BodyTooLargeError } from '../../base/httpBody.ts';
 import { countValues, isObject, parseJson } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import { readErrorBody } from './errorBody.ts';
-import { repairAnthropic, repairChat, repairResponses, type WireEvent } from './repairs.ts';
+import { chatRepair, type Repair, repairAnthropic, responsesRepair, type WireEvent } from './repairs.ts';
 
 /**
  * How every response of a model is read: what its body is, what ends it, what reports an error, and whether another
@@ -28,8 +28,8 @@ export interface Signs {
   readonly closing?: { readonly type: string };
   /** A whole reply, although a stream was requested. Gemini has the same shape for both. */
   isWhole?(event: WireEvent): boolean;
-  /** The events as the SDK reads them. `seen` is kept for one stream. */
-  repair?(event: WireEvent, seen: Set<string>): readonly WireEvent[];
+  /** Makes the events of a stream as the SDK reads them. */
+  createRepair?(): Repair;
 }
 
 const GOOGLE_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion'];
@@ -40,21 +40,21 @@ export const SIGNS: Readonly<Record<'anthropic' | 'responses' | 'chat' | 'google
     stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
     closing: { type: 'message_stop' },
     isWhole: ({ type, content }) => type === 'message' && Array.isArray(content),
-    repair: repairAnthropic,
+    createRepair: () => (event) => (event ? repairAnthropic(event) : []),
   },
   responses: {
     isKnown: ({ type }) => textOf(type).startsWith('response.'),
     stopReason: ({ type }) =>
       type === 'response.completed' || type === 'response.incomplete' ? type : undefined,
     isWhole: ({ output }) => Array.isArray(output),
-    repair: repairResponses,
+    createRepair: responsesRepair,
   },
   chat: {
     isKnown: ({ choices }) => Array.isArray(choices),
     stopReason: ({ choices }) => firstOf(choices)['finish_reason'],
     // Some gateways repeat the message beside the last delta.
     isWhole: ({ choices }) => isObject(firstOf(choices)['message']) && !isObject(firstOf(choices)['delta']),
-    repair: (event) => [repairChat(event)],
+    createRepair: chatRepair,
   },
   google: {
     isKnown: (event) => GOOGLE_FIELDS.some((field) => field in event),
@@ -173,7 +173,7 @@ export class StreamEnd {
   #isDone = false;
   #isErrorEvent = false;
   #hasBegun = false;
-  readonly #seen = new Set<string>();
+  readonly #repair: Repair | undefined;
   /** Lines among the events that belong to none, such as the page of a proxy. */
   #strayLines = '';
   #unreadable = 0;
@@ -188,6 +188,7 @@ export class StreamEnd {
 
   constructor(signs: Signs) {
     this.#signs = signs;
+    this.#repair = signs.createRepair?.();
   }
 
   /** What follows an error does not end the reply. */
@@ -278,6 +279,7 @@ export class StreamEnd {
     if (field === 'event' || value === '') return line;
     this.#hasBegun ||= field === 'data';
     this.#isDone ||= field === 'data' && value === '[DONE]';
+    if (this.#isDone) return [...(this.#repair?.() ?? []).map(renderEvent), line].join('\n\n');
     const event = parseJson(value);
     if (event === undefined) this.#countUnreadable();
     if (isObject(event)) this.#readError(event);
@@ -299,15 +301,19 @@ export class StreamEnd {
   }
 
   #readEvent(event: WireEvent, line: string): string {
-    const { isKnown, closing, repair } = this.#signs;
+    const { isKnown, closing } = this.#signs;
     this.first ??= event;
     this.#isKnown ||= isKnown(event);
     this.#hasStopReason ||= stopReasonOf(event, this.#signs) !== undefined;
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
-    const events = repair?.(event, this.#seen) ?? [event];
+    const events = this.#repair?.(event) ?? [event];
     if (events.length === 1 && events[0] === event) return line;
-    return events.map((each) => `data: ${JSON.stringify(each)}`).join('\n\n');
+    return events.map(renderEvent).join('\n\n');
   }
+}
+
+function renderEvent(event: WireEvent): string {
+  return `data: ${JSON.stringify(event)}`;
 }
 
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];

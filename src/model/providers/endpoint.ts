@@ -179,8 +179,8 @@ class WatchedBody {
   }
 }
 
-function wholeReply(event: WireEvent, { repair }: Signs): WholeReply {
-  return new WholeReply(JSON.stringify(repair?.(event, new Set())[0] ?? event));
+function wholeReply(event: WireEvent, { createRepair }: Signs): WholeReply {
+  return new WholeReply(JSON.stringify(createRepair?.()(event)[0] ?? event));
 }
 
 /** Gemini sends a list of events if the address lacks `alt=sse`. */

@@ -8,6 +8,9 @@ import { isObject } from '../../base/json.ts';
 /** One event of a stream, or a whole response in JSON. */
 export type WireEvent = Readonly<Record<string, unknown>>;
 
+/** Repairs the events of one stream. Called without an event before `[DONE]`, for what is still held back. */
+export type Repair = (event?: WireEvent) => readonly WireEvent[];
+
 /** Text at the start of its block, and events without usage figures. */
 export function repairAnthropic(event: WireEvent): readonly WireEvent[] {
   const { type, message, content_block: block, index } = event;
@@ -33,7 +36,12 @@ const BLOCK_TEXTS = [
 ] as const;
 
 /** Items without the deltas that should come before them, or that are only in the last event. */
-export function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEvent[] {
+export function responsesRepair(): Repair {
+  const seen = new Set<string>();
+  return (event) => (event ? repairResponses(event, seen) : []);
+}
+
+function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEvent[] {
   const { type, item, output_index: index, response } = event;
   if (type === 'response.output_text.delta') seen.add(`text ${event['item_id']}`).add(ANY_ITEM);
   if (type === 'response.output_item.done' && isObject(item)) {
@@ -64,11 +72,20 @@ function textOf({ content }: WireEvent): string {
     .join('');
 }
 
-/** `"error": null`, other choices, the text of a completion, and arguments that are not a string. */
-export function repairChat(event: WireEvent): WireEvent {
+/** `"error": null`, other choices, the text of a completion, and calls as `repairCalls` reads them. */
+export function chatRepair(): Repair {
+  const names = new CallNames();
+  return (event) => {
+    if (event) return [repairChat(event, names)];
+    const held = names.take();
+    return held.length === 0 ? [] : [{ choices: [{ index: 0, delta: { tool_calls: held } }] }];
+  };
+}
+
+function repairChat(event: WireEvent, names: CallNames): WireEvent {
   const { choices, error, ...rest } = event;
   const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
-  const repaired = list.filter(isFirst).map(repairChoice);
+  const repaired = list.filter(isFirst).map((choice) => repairChoice(choice, names));
   const isSame = repaired.length === list.length && repaired.every((each, at) => each === list[at]);
   if (isSame && error !== null) return event;
   return {
@@ -83,24 +100,72 @@ function isFirst(choice: unknown): boolean {
   return index === undefined || index === null || index === 0;
 }
 
-function repairChoice(choice: unknown): unknown {
+function repairChoice(choice: unknown, names: CallNames): unknown {
   if (!isObject(choice)) return choice;
-  const { text, delta, message } = choice;
+  const { text, delta, message, finish_reason: reason } = choice;
   if (typeof text === 'string' && delta == null && message == null) {
     return { ...choice, delta: { content: text } };
   }
-  const [name, said] = isObject(delta) ? ['delta', delta] : ['message', message];
-  const calls = isObject(said) ? said['tool_calls'] : undefined;
-  if (!Array.isArray(calls) || !calls.some(hasObject)) return choice;
-  return { ...choice, [name]: { ...(isObject(said) && said), tool_calls: calls.map(repairCall) } };
+  if (!isObject(delta) && isObject(message)) {
+    const calls = callsIn(message);
+    return calls.length === 0 ? choice : { ...choice, message: { ...message, tool_calls: calls } };
+  }
+  const said = isObject(delta) ? delta : {};
+  const calls = callsIn(said);
+  const isEnd = typeof reason === 'string' && reason !== '';
+  const whole = [...calls.flatMap((call) => names.push(call)), ...(isEnd ? names.take() : [])];
+  if (calls.length === 0 && whole.length === 0) return choice;
+  return { ...choice, delta: { ...said, tool_calls: whole } };
 }
 
-function hasObject(call: unknown): boolean {
-  return isObject(call) && isObject(call['function']) && isObject(call['function']['arguments']);
+/** Also the one call of the older protocol, and arguments that are not a string. */
+function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readonly WireEvent[] {
+  const list: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  const given = list.length === 0 && isObject(older) ? [{ index: 0, function: older }] : list;
+  return given.filter(isObject).map((call) => {
+    const { function: called } = call;
+    if (!isObject(called) || !isObject(called['arguments'])) return call;
+    return { ...call, function: { ...called, arguments: JSON.stringify(called['arguments']) } };
+  });
 }
 
-function repairCall(call: unknown): unknown {
-  if (!isObject(call) || !isObject(call['function']) || !hasObject(call)) return call;
-  const given = call['function'];
-  return { ...call, function: { ...given, arguments: JSON.stringify(given['arguments']) } };
+/** Holds a call back until its arguments begin, because its name may arrive in pieces. */
+class CallNames {
+  #held: WireEvent | undefined;
+
+  push(call: WireEvent): readonly WireEvent[] {
+    const held = this.#held;
+    const isSame = held !== undefined && held['index'] === call['index'] && hasSameId(held, call);
+    const before = isSame ? [] : this.take();
+    const joined = isSame ? joinCalls(held, call) : call;
+    const isOpen = typeof call['index'] === 'number' && nameOf(call) !== '' && argumentsOf(joined) === '';
+    this.#held = isOpen || (isSame && argumentsOf(joined) === '') ? joined : undefined;
+    return this.#held ? before : [...before, joined];
+  }
+
+  take(): readonly WireEvent[] {
+    const held = this.#held;
+    this.#held = undefined;
+    return held ? [held] : [];
+  }
+}
+
+/** Only the first piece of a call needs an id. */
+function hasSameId({ id: held }: WireEvent, { id }: WireEvent): boolean {
+  return !id || !held || id === held;
+}
+
+/** Some servers repeat the whole name, or what there is of it so far. */
+function joinCalls(held: WireEvent, call: WireEvent): WireEvent {
+  const [before, piece] = [nameOf(held), nameOf(call)];
+  const name = piece.startsWith(before) ? piece : before + piece;
+  return { ...call, ...held, function: { name, arguments: argumentsOf(call) } };
+}
+
+function nameOf({ function: called }: WireEvent): string {
+  return isObject(called) && typeof called['name'] === 'string' ? called['name'] : '';
+}
+
+function argumentsOf({ function: called }: WireEvent): string {
+  return isObject(called) && typeof called['arguments'] === 'string' ? called['arguments'] : '';
 }
