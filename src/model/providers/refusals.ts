@@ -99,6 +99,7 @@ const BAD_IMAGE = new RegExp(
     '\\bcontent\\.\\d+\\.(?:tool_result\\.content\\.\\d+\\.|\\w+\\.)*image\\b',
     'image (?:dimensions? )?exceeds?\\b',
     'image does not match',
+    '(?:the|this|your) (?:\\w+ )?image (?:you \\w+ )?(?:is|was) (?:not supported|rejected|unsupported)',
     // OpenAI
     '(?:unsupported|invalid|corrupt(?:ed)?|malformed) image\\b(?! (?:inputs?|contents?|parts?|modality))',
     'image[\\w ]{0,40} (?:is not|not a|does not represent a) valid\\b',
