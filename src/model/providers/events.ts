@@ -115,7 +115,6 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'error':
-        if (isFailedImage(part.error)) return this.#made(FAILED_IMAGE);
         if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
       default:
@@ -192,6 +191,7 @@ export class EventReader {
   #filesOf(result: unknown): readonly ModelEvent[] {
     if (!isObject(result)) return [];
     const { result: image, content, outputs } = result;
+    if (image === '') return this.#made(FAILED_IMAGE);
     if (typeof image === 'string') return this.#made(fileOfData(image, 'image/png'));
     const written = Array.isArray(content) ? content : [];
     const shown = Array.isArray(outputs) ? outputs : [];
@@ -306,13 +306,6 @@ export class EventReader {
     const own = metadata?.[this.#wire.metadataKey] ?? {};
     return Object.fromEntries(KEPT.flatMap((key) => (own[key] == null ? [] : [[key, own[key]]])));
   }
-}
-
-/** OpenAI could not make an image. The SDK expects its bytes. */
-function isFailedImage(error: unknown): boolean {
-  const { value } = isObject(error) ? error : {};
-  const { item } = isObject(value) ? value : {};
-  return isObject(item) && item['type'] === 'image_generation_call' && item['status'] === 'failed';
 }
 
 const FAILED_IMAGE: MadeFile = {

@@ -35,14 +35,22 @@ const BLOCK_TEXTS = [
   ['thinking', 'thinking_delta'],
 ] as const;
 
-/** Items without the deltas that should come before them, or that are only in the last event. */
+/**
+ * Items without the deltas that should come before them, or that are only in the last event, and images that were not
+ * made.
+ */
 export function responsesRepair(): Repair {
   const seen = new Set<string>();
   return (event) => (event ? repairResponses(event, seen) : []);
 }
 
 function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEvent[] {
-  const { type, item, output_index: index, response } = event;
+  const { type, item: given, output_index: index, response } = event;
+  if (type === undefined && Array.isArray(event['output'])) {
+    return [{ ...event, output: event['output'].map(repairItem) }];
+  }
+  const item = repairItem(given);
+  if (item !== given) return repairResponses({ ...event, item }, seen);
   if (type === 'response.output_text.delta') seen.add(`text ${event['item_id']}`).add(ANY_ITEM);
   if (type === 'response.output_item.done' && isObject(item)) {
     seen.add(ANY_ITEM);
@@ -64,6 +72,13 @@ function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEven
 }
 
 const ANY_ITEM = 'any item';
+
+/** The SDK expects the bytes of an image in its result. */
+function repairItem(item: unknown): unknown {
+  const isUnmade =
+    isObject(item) && item['type'] === 'image_generation_call' && typeof item['result'] !== 'string';
+  return isUnmade ? { ...item, result: '' } : item;
+}
 
 function textOf({ content }: WireEvent): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
