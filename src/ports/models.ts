@@ -202,6 +202,8 @@ export interface ModelFailure extends Error {
   readonly status?: number | undefined;
   /** Decides what the user can do next. */
   readonly failure?: Failure | undefined;
+  /** Of a request that was refused: its body, and that of the response. */
+  readonly refused?: { readonly request: unknown; readonly response: string } | undefined;
 }
 
 /** Creates requests from the text of a chat. */

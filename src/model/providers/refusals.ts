@@ -1,13 +1,15 @@
+import { isObject } from '../../base/json.ts';
 import type { FailureKind } from '../../ports/failures.ts';
 import type {
   ChatModel,
+  FilePart,
   ModelEvent,
   ModelFailure,
   ModelRequest,
   RequestFeature,
 } from '../../ports/models.ts';
 import type { KnownLimits } from '../config/limits.ts';
-import { featureOfFile, hasFeature, leaveOut } from '../request/features.ts';
+import { featureOfFile, hasFeature, imagesOf, leaveOut, leaveOutFiles } from '../request/features.ts';
 import { featuresIn } from './refusalWords.ts';
 import { isModelFailure } from './retry.ts';
 
@@ -33,15 +35,17 @@ interface LimitedRequest {
 /**
  * Repeats a refused request without the feature that was refused, as long as nothing of the reply has arrived. A
  * feature is left out once, so the number of repetitions is limited. It is remembered only if that has helped. If only
- * an image was refused, so that every later request would be too, the request is repeated without images.
+ * an image was refused, so that every later request would be too, the request is repeated without the image that the
+ * provider names, or without all of them.
  */
 async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEvent, void, undefined> {
   const { model, limits, request, signal } = limited;
   const refused = new Map<RequestFeature, string>();
+  const badImages = new Set<FilePart>();
   let badImage: string | undefined;
   for (;;) {
-    const withoutImages: readonly RequestFeature[] = badImage === undefined ? [] : ['images'];
-    const sent = leaveOut(request, new Set([...limits.known(), ...refused.keys(), ...withoutImages]));
+    const withoutFiles = leaveOutFiles(request, badImages);
+    const sent = leaveOut(withoutFiles, new Set([...limits.known(), ...refused.keys()]));
     let hasBegun = false;
     try {
       for await (const event of model.stream(sent, signal)) {
@@ -55,8 +59,10 @@ async function* streamAccepted(limited: LimitedRequest): AsyncGenerator<ModelEve
       if (hasBegun || signal.aborted || !isModelFailure(error)) throw error;
       const reason = error.failure?.reason ?? error.message;
       const feature = refusesAnImage(error, sent) ? 'image' : refusedFeature(error, sent);
-      if (feature === 'image') badImage = reason;
-      else if (feature !== undefined && isSentTo(model, feature)) refused.set(feature, reason);
+      if (feature === 'image') {
+        badImage = reason;
+        for (const image of refusedImages(error, sent, badImages.size)) badImages.add(image);
+      } else if (feature !== undefined && isSentTo(model, feature)) refused.set(feature, reason);
       else throw error;
     }
   }
@@ -90,6 +96,49 @@ export function refusesAnImage(
   return (
     hasFeature(request, 'images') && BAD_IMAGE.test((failure?.reason ?? message).slice(0, MAX_REASON_CHARS))
   );
+}
+
+const MAX_NAMED_IMAGES = 3;
+
+/** Those that the provider names, or all. */
+function refusedImages(
+  { refused }: ModelFailure,
+  request: ModelRequest,
+  already: number,
+): readonly FilePart[] {
+  const images = imagesOf(request);
+  const sent = imagesIn(refused?.request);
+  // A tall image may have been sent as several.
+  if (sent.length !== images.length || already >= MAX_NAMED_IMAGES) return images;
+  const paths = refused?.response.match(/\b(?:messages|input|contents)(?:\.\w+|\[\d+\])+/g) ?? [];
+  const named = new Set(paths.map((path) => imageAt(refused?.request, path)));
+  const found = images.filter((_, at) => named.has(sent[at]));
+  return found.length === 0 ? images : found;
+}
+
+/** The image at a path such as `messages.3.content.0.tool_result.content.1.image`, which also names types. */
+function imageAt(body: unknown, path: string): unknown {
+  let value = body;
+  for (const step of path.match(/\w+/g) ?? []) {
+    if (isSentImage(value)) return value;
+    if (Array.isArray(value)) value = value[Number(step)];
+    else if (isObject(value) && step in value) value = value[step];
+  }
+  return isSentImage(value) ? value : undefined;
+}
+
+function imagesIn(value: unknown): readonly unknown[] {
+  if (isSentImage(value)) return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(imagesIn) : [];
+}
+
+const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image']);
+
+function isSentImage(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { type, inlineData } = value;
+  const isGemini = isObject(inlineData) && String(inlineData['mimeType']).startsWith('image/');
+  return isGemini || IMAGE_TYPES.has(type);
 }
 
 const BAD_IMAGE = new RegExp(

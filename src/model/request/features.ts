@@ -27,6 +27,15 @@ export function leaveOut(request: ModelRequest, features: Iterable<RequestFeatur
   return [...features].reduce((rest, feature) => FEATURES[feature].leaveOut(rest), request);
 }
 
+export function imagesOf({ messages }: ModelRequest): readonly FilePart[] {
+  return messages.flatMap(filesOf).filter(isImage);
+}
+
+/** The same request with a line in the place of each of these files. */
+export function leaveOutFiles(request: ModelRequest, files: ReadonlySet<FilePart>): ModelRequest {
+  return files.size === 0 ? request : describeFiles(request, (file) => files.has(file));
+}
+
 interface Feature {
   isIn(request: ModelRequest): boolean;
   /** In the result, `isIn` is false. */
@@ -35,7 +44,7 @@ interface Feature {
 
 const FEATURES: Readonly<Record<RequestFeature, Feature>> = {
   images: {
-    isIn: ({ messages }) => messages.flatMap(filesOf).some(isImage),
+    isIn: (request) => imagesOf(request).length > 0,
     leaveOut: (request) => describeFiles(request, isImage),
   },
   documents: {
