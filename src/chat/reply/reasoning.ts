@@ -10,12 +10,14 @@ interface EarlierReasoning {
 
 export type ReadEvent = ModelEvent | EarlierReasoning;
 
-const NAMES = ['think', 'Think', 'THINK', 'thinking', 'thought', 'seed:think'];
-/** Magistral writes `[THINK]`, Kimi `◁think▷`, and some servers leave the channels of gpt-oss in the text. */
+const NAMES = ['think', 'Think', 'THINK', 'thinking', 'thought', 'reasoning', 'seed:think'];
+/** Of Magistral, Kimi, Command A, Gemma, and gpt-oss, whose channels some servers leave in the text. */
 const TAGS: readonly (readonly [opening: string, closing: string])[] = [
   ...NAMES.map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[THINK]', '[/THINK]'],
   ['◁think▷', '◁/think▷'],
+  ['<|START_THINKING|>', '<|END_THINKING|>'],
+  ['<|channel>thought', '<channel|>'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
   ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>'],
 ];
@@ -46,6 +48,8 @@ export class InlineReasoning {
   #isBlank = true;
   /** The last event was reasoning, so that another block continues it. */
   #goesOn = false;
+  /** The reasoning came on its own, and some servers leave its closing tag in the text. */
+  #mayClose = false;
   /** The text of the reply, while a closing tag without an opening one counts. Its end is enough to look for tags. */
   #unopened: { readonly text: string; readonly end: string } | undefined;
 
@@ -59,6 +63,7 @@ export class InlineReasoning {
     if (event.kind === 'callInput' || event.kind === 'metadata') return [event];
     const held = this.end();
     this.#unopened = undefined;
+    this.#mayClose = event.kind === 'reasoning';
     if (event.kind === 'call') this.#state = 'start';
     this.#goesOn = false;
     return [...held, event];
@@ -97,8 +102,9 @@ export class InlineReasoning {
       return this.#push(words.slice(opening.length));
     }
     const closing = firstTag(words, CLOSING_TAGS);
-    if (closing !== undefined && this.#unopened !== undefined) {
+    if (closing !== undefined && (this.#unopened !== undefined || this.#mayClose)) {
       this.#unopened = undefined;
+      this.#mayClose = false;
       return this.#push(words.slice(closing.length));
     }
     if (FIRST_TAGS.some((each) => each.startsWith(words))) {

@@ -70,17 +70,25 @@ export function errorIn(event: WireEvent): WireEvent | undefined {
   // OpenRouter, beside the stop reason.
   if (isObject(choice['error'])) return choice;
   const isError = isObject(error) || (typeof error === 'string' && error !== '');
-  return isError || type === 'error' || object === 'error' ? event : undefined;
+  return isError || type === 'error' || object === 'error' || isBareError(event) ? event : undefined;
+}
+
+/** Of DashScope and FastAPI: no event of a protocol is only a message and a code, or a detail. */
+function isBareError(event: WireEvent): boolean {
+  const { code, message, detail } = event;
+  if ('type' in event || 'choices' in event || 'candidates' in event) return false;
+  const isCode = code != null && !/^(?:0|200|ok|success)$/i.test(String(code));
+  return typeof detail === 'string' || (typeof message === 'string' && isCode);
 }
 
 /** An error as the stop reason does not end the reply normally. */
 export function stopReasonOf(event: WireEvent, { stopReason }: Signs): string | undefined {
   const reason = textOf(stopReason(event));
-  return reason === '' || reason === ERROR_REASON ? undefined : reason;
+  return reason === '' || ERROR_REASON.test(reason) ? undefined : reason;
 }
 
-/** OpenRouter and other gateways. */
-export const ERROR_REASON = 'error';
+/** Of OpenRouter and other gateways, DeepSeek, and Zhipu. */
+export const ERROR_REASON = /^(?:error|network_error|insufficient_system_resource)$/;
 
 export type StreamProblem =
   /** The connection or the stream ended before the reply, or there was none. */
@@ -172,6 +180,7 @@ export class StreamEnd {
   #isClosed = false;
   #isDone = false;
   #isErrorEvent = false;
+  #isLastEvent = false;
   #hasBegun = false;
   readonly #repair: Repair | undefined;
   /** Lines among the events that belong to none, such as the page of a proxy. */
@@ -211,7 +220,9 @@ export class StreamEnd {
     if (this.#isKnown || this.kind === undefined) return false;
     const lines = this.#text.trim().split(/[\r\n]+/);
     if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
-    return this.kind === 'page' || isJson(this.#text) || isJson(lines[0] ?? '');
+    const first = parseJson(lines[0] ?? '');
+    const isLine = isObject(first) && this.#signs.isKnown(first);
+    return this.kind === 'page' || isJson(this.#text) || (first !== undefined && !isLine);
   }
 
   /** What a body in an unknown format says. Events of another provider say nothing to the user. */
@@ -267,25 +278,31 @@ export class StreamEnd {
 
   /** Some servers write an error into a stream as a line without `data:`, with `error:`, or as plain text. */
   #readLine(line: string): string {
-    if (this.#isKnown && isStray(line)) {
-      this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
-    }
+    if (this.#isKnown && isStray(line)) this.#addStray(line);
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
     // The SDK reads each of a flood of such lines by itself.
     if (field === '' && value === '' && this.kind === 'events' && /^\S/.test(line) && isStray(line))
       this.#countUnreadable();
-    if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
+    if (field === 'event') {
+      this.#isErrorEvent = value === 'error';
+      this.#isLastEvent = /^(?:done|end|close)$/.test(value);
+    }
     if (field === 'event' || value === '') return line;
     this.#hasBegun ||= field === 'data';
-    this.#isDone ||= field === 'data' && value === '[DONE]';
-    if (this.#isDone) return [...(this.#repair?.() ?? []).map(renderEvent), line].join('\n\n');
+    this.#isDone ||= field === 'data' && (value === DONE || this.#isLastEvent);
+    if (this.#isDone) return [...(this.#repair?.() ?? []).map(renderEvent), `data: ${DONE}`].join('\n\n');
     const event = parseJson(value);
     if (event === undefined) this.#countUnreadable();
+    if (event === undefined && /^[^[{]/.test(value)) this.#addStray(value);
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
     return isObject(event) && field === 'data' ? this.#readEvent(event, line) : line;
+  }
+
+  #addStray(line: string): void {
+    this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
   }
 
   #countUnreadable(): void {
@@ -316,6 +333,7 @@ function renderEvent(event: WireEvent): string {
   return `data: ${JSON.stringify(event)}`;
 }
 
+const DONE = '[DONE]';
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
 
 function isStray(line: string): boolean {

@@ -20,7 +20,7 @@ export function readErrorBody(body: unknown): ErrorBody {
   const known = join(reasonsIn(parsed));
   return {
     // A known field may contain only a name, such as “bad_request”.
-    reason: isSentence(known) ? known : join([known, longestSentence(parsed)]),
+    reason: isSentence(known) ? known : join([known, longestSentence(parsed)]) || namedWords(parsed),
     names: [...namesIn(outer), ...namesIn(inner)].join(' '),
   };
 }
@@ -118,6 +118,16 @@ function join(reasons: readonly string[]): string {
 function longestSentence(body: unknown): string {
   const sentences = stringsIn(body).filter(isSentence);
   return sentences.reduce((longest, each) => (each.length > longest.length ? each : longest), '').trim();
+}
+
+/** A few words in a field such as `status_msg`. */
+function namedWords(value: unknown, depth = 0): string {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return '';
+  const found = Object.entries(value).map(([name, each]) => {
+    const isNamed = typeof each === 'string' && /msg|message|reason|description/i.test(name);
+    return isNamed ? each.trim() : namedWords(each, depth + 1);
+  });
+  return found.find((each) => each !== '') ?? '';
 }
 
 function stringsIn(value: unknown, depth = 0): readonly string[] {

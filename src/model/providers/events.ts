@@ -277,14 +277,15 @@ export class EventReader {
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
-    if (raw === ERROR_REASON || (unified === 'error' && raw !== undefined)) {
+    if (ERROR_REASON.test(raw ?? '') || (unified === 'error' && raw !== undefined)) {
       const message = `${this.#context.host} interrupted the reply (${raw}).`;
       const failure = { kind: 'lost', reason: message } as const;
       throw new ModelError({ message, failure, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
     if (isCut && !this.#isReceived()) throw connectionLost(this.#context);
-    const known = isCut ? this.#readStopReason() : unified;
+    const isUnknown = isCut || unified === 'other';
+    const known = isUnknown ? readStopReason(this.#stopReason ?? raw, isCut ? 'stop' : 'other') : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [...this.end(), ...held, { kind: 'finish', reason, usage: toUsage(usage) }];
@@ -295,17 +296,16 @@ export class EventReader {
     return Object.keys(kept).length === 0 ? undefined : { [this.#wire.metadataKey]: kept };
   }
 
-  /** The SDK forgets the stop reason if it cannot read a later event. */
-  #readStopReason(): 'length' | 'content-filter' | 'stop' {
-    const reason = this.#stopReason ?? '';
-    if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
-    return /filter|safety|refusal|prohibited/i.test(reason) ? 'content-filter' : 'stop';
-  }
-
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {
     const own = metadata?.[this.#wire.metadataKey] ?? {};
     return Object.fromEntries(KEPT.flatMap((key) => (own[key] == null ? [] : [[key, own[key]]])));
   }
+}
+
+/** One that the SDK does not know, or forgets because it cannot read a later event. */
+function readStopReason<Other>(reason = '', other: Other): 'length' | 'content-filter' | Other {
+  if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
+  return /filter|safety|refusal|prohibited|sensitive/i.test(reason) ? 'content-filter' : other;
 }
 
 const FAILED_IMAGE: MadeFile = {

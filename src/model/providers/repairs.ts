@@ -87,7 +87,7 @@ function textOf({ content }: WireEvent): string {
     .join('');
 }
 
-/** `"error": null`, other choices, the text of a completion, and calls as `repairCalls` reads them. */
+/** `"error": null`, other choices, other types of usage figures, the text of a completion, and calls (`callsIn`). */
 export function chatRepair(): Repair {
   const names = new CallNames();
   return (event) => {
@@ -98,16 +98,24 @@ export function chatRepair(): Repair {
 }
 
 function repairChat(event: WireEvent, names: CallNames): WireEvent {
-  const { choices, error, ...rest } = event;
+  const { choices, error, usage, ...rest } = event;
   const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
   const repaired = list.filter(isFirst).map((choice) => repairChoice(choice, names));
   const isSame = repaired.length === list.length && repaired.every((each, at) => each === list[at]);
-  if (isSame && error !== null) return event;
+  const isCounted = !isObject(usage) || COUNTS.every((name) => isCount(usage[name]));
+  if (isSame && isCounted && error !== null) return event;
   return {
     ...rest,
+    ...(isCounted && usage !== undefined ? { usage } : {}),
     ...(error == null ? {} : { error }),
     ...(choices === undefined ? {} : { choices: repaired }),
   };
+}
+
+const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+
+function isCount(value: unknown): boolean {
+  return value == null || typeof value === 'number';
 }
 
 function isFirst(choice: unknown): boolean {
@@ -125,22 +133,39 @@ function repairChoice(choice: unknown, names: CallNames): unknown {
     const calls = callsIn(message);
     return calls.length === 0 ? choice : { ...choice, message: { ...message, tool_calls: calls } };
   }
-  const said = isObject(delta) ? delta : {};
+  const said = isObject(delta) ? withReasoning(delta) : {};
   const calls = callsIn(said);
   const isEnd = typeof reason === 'string' && reason !== '';
   const whole = [...calls.flatMap((call) => names.push(call)), ...(isEnd ? names.take() : [])];
-  if (calls.length === 0 && whole.length === 0) return choice;
-  return { ...choice, delta: { ...said, tool_calls: whole } };
+  if (calls.length + whole.length > 0) return { ...choice, delta: { ...said, tool_calls: whole } };
+  return said === delta || !isObject(delta) ? choice : { ...choice, delta: said };
 }
 
-/** Also the one call of the older protocol, and arguments that are not a string. */
+/** Ollama’s own name for it. */
+function withReasoning(delta: WireEvent): WireEvent {
+  const { thinking } = delta;
+  const isLost =
+    typeof thinking === 'string' && delta['reasoning_content'] == null && delta['reasoning'] == null;
+  return isLost ? { ...delta, reasoning_content: thinking } : delta;
+}
+
+/** Also the one call of the older protocol, calls without their inner object, and values that are not strings. */
 function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readonly WireEvent[] {
   const list: readonly unknown[] = Array.isArray(calls) ? calls : [];
   const given = list.length === 0 && isObject(older) ? [{ index: 0, function: older }] : list;
-  return given.filter(isObject).map((call) => {
-    const { function: called } = call;
-    if (!isObject(called) || !isObject(called['arguments'])) return call;
-    return { ...call, function: { ...called, arguments: JSON.stringify(called['arguments']) } };
+  return given.filter(isObject).map(({ index, id, ...call }) => {
+    const { function: called = call } = call;
+    const { arguments: input, ...rest } = isObject(called) ? called : {};
+    const isText = input === undefined || input === null || typeof input === 'string';
+    return {
+      ...call,
+      ...(index != null && { index: Number(index) }),
+      ...(id != null && { id: String(id) }),
+      function: {
+        ...rest,
+        ...(input !== undefined && { arguments: isText ? input : JSON.stringify(input) }),
+      },
+    };
   });
 }
 
