@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
-import { retrySaves } from '../loop/retry.ts';
+import { retrySaves } from '../loop/document.ts';
 import { FileDocument } from './fileDocument.ts';
 import type { CliContext } from './usage.ts';
 

@@ -2,22 +2,22 @@ import { BUDGET } from '../../base/budget.ts';
 import { BodyTooLargeError } from '../../base/httpBody.ts';
 import { countValues, isObject, parseJson } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import { readErrorBody } from './errorBody.ts';
-import { chatRepair, type Repair, repairAnthropic, responsesRepair, type WireEvent } from './repairs.ts';
+import { errorIn, readErrorBody } from './errorBody.ts';
+import {
+  chatRepair,
+  firstOf,
+  type Repair,
+  repairAnthropic,
+  responsesRepair,
+  type WireEvent,
+} from './repairs.ts';
 
 /**
  * How every response of a model is read: what its body is, what ends it, what reports an error, and whether another
  * attempt is worth it. `test/wires/` has responses for each row of `ENDINGS`.
  */
 
-/** Decided by the first character, because gateways declare wrong types. The first row that matches decides. */
-export const BODIES = [
-  { kind: 'json', first: /^[{[]/ },
-  { kind: 'page', first: /^</ },
-  { kind: 'events', first: /^./s },
-] as const;
-
-export type BodyKind = (typeof BODIES)[number]['kind'];
+type BodyKind = 'json' | 'page' | 'events';
 
 export interface Signs {
   /** The event belongs to this protocol. */
@@ -61,25 +61,6 @@ export const SIGNS: Readonly<Record<'anthropic' | 'responses' | 'chat' | 'google
     stopReason: ({ candidates }) => firstOf(candidates)['finishReason'],
   },
 };
-
-/** The error that an event reports, in any provider's shape. */
-export function errorIn(event: WireEvent): WireEvent | undefined {
-  const { type, object, error, response } = event;
-  if (type === 'response.failed') return isObject(response) ? response : event;
-  const choice = firstOf(event['choices']);
-  // OpenRouter, beside the stop reason.
-  if (isObject(choice['error'])) return choice;
-  const isError = isObject(error) || (typeof error === 'string' && error !== '');
-  return isError || type === 'error' || object === 'error' || isBareError(event) ? event : undefined;
-}
-
-/** Of DashScope and FastAPI: no event of a protocol is only a message and a code, or a detail. */
-function isBareError(event: WireEvent): boolean {
-  const { code, message, detail } = event;
-  if ('type' in event || 'choices' in event || 'candidates' in event) return false;
-  const isCode = code != null && !/^(?:0|200|ok|success)$/i.test(String(code));
-  return typeof detail === 'string' || (typeof message === 'string' && isCode);
-}
 
 /** An error as the stop reason does not end the reply normally. */
 export function stopReasonOf(event: WireEvent, { stopReason }: Signs): string | undefined {
@@ -148,11 +129,6 @@ export function endingOf(facts: StreamFacts): Ending {
   );
   if (!found) throw new Error(`No row for ${JSON.stringify(facts)}.`);
   return found;
-}
-
-function firstOf(list: unknown): WireEvent {
-  const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  return isObject(first) ? first : {};
 }
 
 function textOf(value: unknown): string {
@@ -240,7 +216,7 @@ export class StreamEnd {
   push(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
-    this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
+    this.kind ??= kindOf(this.#text.trimStart());
     let passed = '';
     let start = 0;
     for (const { 0: end, index } of text.matchAll(/[\r\n]+/g)) {
@@ -331,6 +307,13 @@ export class StreamEnd {
 
 function renderEvent(event: WireEvent): string {
   return `data: ${JSON.stringify(event)}`;
+}
+
+/** Decided by the first character, because gateways declare wrong types. */
+function kindOf(body: string): BodyKind | undefined {
+  if (body === '') return undefined;
+  if (body.startsWith('<')) return 'page';
+  return /^[{[]/.test(body) ? 'json' : 'events';
 }
 
 const DONE = '[DONE]';

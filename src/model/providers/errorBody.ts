@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../../base/json.ts';
+import { firstOf, type WireEvent } from './repairs.ts';
 
 /** Limits of foreign text. Providers write a few hundred characters. */
 const MAX_BODY_CHARS = 200_000;
@@ -23,6 +24,25 @@ export function readErrorBody(body: unknown): ErrorBody {
     reason: isSentence(known) ? known : join([known, longestSentence(parsed)]) || namedWords(parsed),
     names: [...namesIn(outer), ...namesIn(inner)].join(' '),
   };
+}
+
+/** The error that an event reports, in any provider's shape. */
+export function errorIn(event: WireEvent): WireEvent | undefined {
+  const { type, object, error, response } = event;
+  if (type === 'response.failed') return isObject(response) ? response : event;
+  const choice = firstOf(event['choices']);
+  // OpenRouter, beside the stop reason.
+  if (isObject(choice['error'])) return choice;
+  const isError = isObject(error) || (typeof error === 'string' && error !== '');
+  return isError || type === 'error' || object === 'error' || isBareError(event) ? event : undefined;
+}
+
+/** Of DashScope and FastAPI: no event of a protocol is only a message and a code, or a detail. */
+function isBareError(event: WireEvent): boolean {
+  const { code, message, detail } = event;
+  if ('type' in event || 'choices' in event || 'candidates' in event) return false;
+  const isCode = code != null && !/^(?:0|200|ok|success)$/i.test(String(code));
+  return typeof detail === 'string' || (typeof message === 'string' && isCode);
 }
 
 /** JSON, the events of a stream, or text. */

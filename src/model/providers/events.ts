@@ -6,10 +6,9 @@ import type {
 import { encodeBase64 } from '../../base/base64.ts';
 import { defined, isObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, MadeFile, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
-import { ChatFiles } from './chatFiles.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
-import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
+import { anthropicFile, ChatFiles, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
 import { OwnCalls } from './ownTools.ts';
 import { Sources } from './sources.ts';
 import type { Wire } from './wire.ts';

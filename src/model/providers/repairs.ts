@@ -8,6 +8,12 @@ import { isObject } from '../../base/json.ts';
 /** One event of a stream, or a whole response in JSON. */
 export type WireEvent = Readonly<Record<string, unknown>>;
 
+/** The first object of a list, or an empty one. */
+export function firstOf(list: unknown): WireEvent {
+  const first: unknown = Array.isArray(list) ? list[0] : undefined;
+  return isObject(first) ? first : {};
+}
+
 /** Repairs the events of one stream. Called without an event before `[DONE]`, for what is still held back. */
 export type Repair = (event?: WireEvent) => readonly WireEvent[];
 

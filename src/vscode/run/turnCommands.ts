@@ -4,7 +4,7 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
-import { NOTHING_UNSAVED, retrySaves } from '../../loop/retry.ts';
+import { NOTHING_UNSAVED, retrySaves } from '../../loop/document.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 import { chatOf, selectArguments, withChat } from '../chat/chatFiles.ts';
 import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/commands.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InlineReasoning, withoutInlineReasoning } from '../../../../src/chat/reply/reasoning.ts';
+import { InlineReasoning, withoutInlineReasoning } from '../../../../src/chat/reply/incoming.ts';
 import type { ModelEvent } from '../../../../src/ports/models.ts';
 
 /** What the events add up to: reasoning in braces, calls as `!`. */

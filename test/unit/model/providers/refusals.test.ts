@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ModelError, toFailure } from '../../../../src/model/providers/failure.ts';
-import { limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
-import { hasFeature } from '../../../../src/model/request/features.ts';
+import { hasFeature, limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
 import type {
   ChatModel,
   FilePart,
