@@ -216,7 +216,7 @@ function describeLimit({ model, feature, reason }: LearnedLimit): string {
 }
 
 function describeOnce({ model, reason }: LearnedLimit): string {
-  return `The provider of ${model} refused an image, so the request was sent again with a one-line description of each image (“${reason.replace(/[.\s]+$/, '')}”).`;
+  return `The provider of ${model} refused an image, so the request was sent again with a one-line description of each image that was left out (“${reason.replace(/[.\s]+$/, '')}”).`;
 }
 
 const CONSEQUENCES: Readonly<Record<RequestFeature, string>> = {

@@ -1,7 +1,7 @@
 import { appendSummary } from '../chat/edits/leaveOut.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import { withoutInlineReasoning } from '../chat/reply/reasoning.ts';
+import { withoutInlineReasoning } from '../chat/reply/incoming.ts';
 import { withRetries } from '../model/providers/retry.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
 import type { ModelMessage } from '../ports/models.ts';

@@ -65,22 +65,27 @@ export class MadeFiles {
 
   /** Saves a file that its next version replaces. Resolves to undefined if that is not possible. */
   async savePartial(file: MadeFile, signal?: AbortSignal): Promise<PartialFile | undefined> {
-    const own = this.#own();
+    // Of its own, so that the names of the files that stay sort in their order.
+    const own = this.#begin();
     const part = await this.#saverOf((asset) => own.save({ ...asset, isPartial: true })).save(file, signal);
-    // Its number is free again.
-    this.#assets = undefined;
     if (part.kind !== 'asset') return undefined;
     const { kind, number, path } = part.asset;
     const keep = () => {
       this.#count(kind, number);
       this.#saved.add(path);
+      // Its number is taken.
+      this.#assets = undefined;
     };
     return { part, keep, remove: async () => own.removePartial?.(path) };
   }
 
   #own(): ResultAssets {
-    this.#assets ??= this.#deps.assets.beginResult({ maker: 'model', counts: this.#counts });
+    this.#assets ??= this.#begin();
     return this.#assets;
+  }
+
+  #begin(): ResultAssets {
+    return this.#deps.assets.beginResult({ maker: 'model', counts: this.#counts });
   }
 
   #store(asset: NewAsset): ReturnType<ResultAssets['save']> {

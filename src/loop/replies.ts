@@ -1,13 +1,7 @@
 import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { RunError } from '../model/failures.ts';
-import {
-  countAttempt,
-  isModelFailure,
-  NO_ATTEMPTS,
-  type RetryOptions,
-  waitForRetry,
-} from '../model/providers/retry.ts';
+import { isModelFailure, type RetryOptions, waitForRetry } from '../model/providers/retry.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { Failure } from '../ports/failures.ts';
 import type {
@@ -81,9 +75,7 @@ type Ending =
 
 async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal): Promise<Ending> {
   const { log, onReply, retryTimer: timer } = deps;
-  let attempts = NO_ATTEMPTS;
-  for (;;) {
-    const { received, chars } = reply;
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return await streamReply(deps, reply, signal);
     } catch (error) {
@@ -91,8 +83,6 @@ async function requestReply(deps: ReplyDeps, reply: Reply, signal: AbortSignal):
       if (!isModelFailure(error)) return { kind: 'failed', error, reason: 'failed' };
       // Complete calls are valid even if the connection broke after them.
       if (reply.hasCalls) return { kind: 'finished', reason: 'calls' };
-      const begun = error.begun === true || reply.received > received;
-      attempts = countAttempt(attempts, { begun, progress: reply.chars > chars });
       // Text that the renderer still holds back is not written: the next attempt continues from what is.
       if (error.retryable) await reply.writer.isolateCursor();
       const gaveUp = await waitForRetry(error, attempts, {

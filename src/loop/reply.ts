@@ -1,15 +1,16 @@
 import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
-import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
 import {
   HeldReasoning,
   InlineReasoning,
   type ReadEvent,
+  RepeatFilter,
   withoutPartialEnd,
-} from '../chat/reply/reasoning.ts';
+} from '../chat/reply/incoming.ts';
+import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
 import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
-import { RepeatFilter } from '../chat/reply/repeatFilter.ts';
+import { repairArguments } from '../mcp/callArguments/repair.ts';
 import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
 import type { ChatDocument } from '../ports/document.ts';
 import type {
@@ -25,7 +26,6 @@ import type { ToolName } from '../ports/tools.ts';
 import { renderPart } from '../result/markdown.ts';
 import { type MadeFileDeps, MadeFiles, type PartialFile } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
-import { repairCall } from './repairCall.ts';
 import type { ReplyWriter } from './replyWriter.ts';
 
 /** One reply on its way from the model's events to the document's text. */
@@ -271,4 +271,15 @@ const UNFINISHED: ProblemPart = {
 function isWords(event: WrittenEvent): boolean {
   if (event.kind === 'writtenFile') return event.isDraft !== true;
   return event.kind === 'call' || (event.kind === 'text' && event.text.trim() !== '');
+}
+
+type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
+
+/** Only whole calls come here. Arguments that cannot be read stay as they are, and the model learns why. */
+function repairCall(call: CallEvent, tools: readonly ModelTool[]): CallEvent {
+  const name = toolOfName(tools, call.name);
+  const tool = name && tools.find((each) => each.tool === name);
+  const repaired = tool && repairArguments(call.argumentsText, tool.ownSchema ?? tool.inputSchema);
+  if (!repaired || repaired.repairs.length === 0) return call;
+  return { ...call, argumentsText: JSON.stringify(repaired.value), repairs: repaired.repairs };
 }

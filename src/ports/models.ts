@@ -197,13 +197,13 @@ export interface ModelFailure extends Error {
   readonly kind: 'modelFailure';
   /** True for rate limits, overload, server errors and lost connections. */
   readonly retryable: boolean;
-  /** The response had begun, so the request was paid for. */
-  readonly begun?: boolean | undefined;
   /** The delay that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
   /** Decides what the user can do next. */
   readonly failure?: Failure | undefined;
+  /** Of a request that was refused: its body, and that of the response. */
+  readonly refused?: { readonly request: unknown; readonly response: string } | undefined;
 }
 
 /** Creates requests from the text of a chat. */

@@ -2,22 +2,22 @@ import { BUDGET } from '../../base/budget.ts';
 import { BodyTooLargeError } from '../../base/httpBody.ts';
 import { countValues, isObject, parseJson } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import { readErrorBody } from './errorBody.ts';
-import { repairAnthropic, repairChat, repairResponses, type WireEvent } from './repairs.ts';
+import { errorIn, readErrorBody } from './errorBody.ts';
+import {
+  chatRepair,
+  firstOf,
+  type Repair,
+  repairAnthropic,
+  responsesRepair,
+  type WireEvent,
+} from './repairs.ts';
 
 /**
  * How every response of a model is read: what its body is, what ends it, what reports an error, and whether another
  * attempt is worth it. `test/wires/` has responses for each row of `ENDINGS`.
  */
 
-/** Decided by the first character, because gateways declare wrong types. The first row that matches decides. */
-export const BODIES = [
-  { kind: 'json', first: /^[{[]/ },
-  { kind: 'page', first: /^</ },
-  { kind: 'events', first: /^./s },
-] as const;
-
-export type BodyKind = (typeof BODIES)[number]['kind'];
+type BodyKind = 'json' | 'page' | 'events';
 
 export interface Signs {
   /** The event belongs to this protocol. */
@@ -28,8 +28,8 @@ export interface Signs {
   readonly closing?: { readonly type: string };
   /** A whole reply, although a stream was requested. Gemini has the same shape for both. */
   isWhole?(event: WireEvent): boolean;
-  /** The events as the SDK reads them. `seen` is kept for one stream. */
-  repair?(event: WireEvent, seen: Set<string>): readonly WireEvent[];
+  /** Makes the events of a stream as the SDK reads them. */
+  createRepair?(): Repair;
 }
 
 const GOOGLE_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion'];
@@ -40,21 +40,21 @@ export const SIGNS: Readonly<Record<'anthropic' | 'responses' | 'chat' | 'google
     stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
     closing: { type: 'message_stop' },
     isWhole: ({ type, content }) => type === 'message' && Array.isArray(content),
-    repair: repairAnthropic,
+    createRepair: () => (event) => (event ? repairAnthropic(event) : []),
   },
   responses: {
     isKnown: ({ type }) => textOf(type).startsWith('response.'),
     stopReason: ({ type }) =>
       type === 'response.completed' || type === 'response.incomplete' ? type : undefined,
     isWhole: ({ output }) => Array.isArray(output),
-    repair: repairResponses,
+    createRepair: responsesRepair,
   },
   chat: {
     isKnown: ({ choices }) => Array.isArray(choices),
     stopReason: ({ choices }) => firstOf(choices)['finish_reason'],
     // Some gateways repeat the message beside the last delta.
     isWhole: ({ choices }) => isObject(firstOf(choices)['message']) && !isObject(firstOf(choices)['delta']),
-    repair: (event) => [repairChat(event)],
+    createRepair: chatRepair,
   },
   google: {
     isKnown: (event) => GOOGLE_FIELDS.some((field) => field in event),
@@ -62,25 +62,14 @@ export const SIGNS: Readonly<Record<'anthropic' | 'responses' | 'chat' | 'google
   },
 };
 
-/** The error that an event reports, in any provider's shape. */
-export function errorIn(event: WireEvent): WireEvent | undefined {
-  const { type, object, error, response } = event;
-  if (type === 'response.failed') return isObject(response) ? response : event;
-  const choice = firstOf(event['choices']);
-  // OpenRouter, beside the stop reason.
-  if (isObject(choice['error'])) return choice;
-  const isError = isObject(error) || (typeof error === 'string' && error !== '');
-  return isError || type === 'error' || object === 'error' ? event : undefined;
-}
-
 /** An error as the stop reason does not end the reply normally. */
 export function stopReasonOf(event: WireEvent, { stopReason }: Signs): string | undefined {
   const reason = textOf(stopReason(event));
-  return reason === '' || reason === ERROR_REASON ? undefined : reason;
+  return reason === '' || ERROR_REASON.test(reason) ? undefined : reason;
 }
 
-/** OpenRouter and other gateways. */
-export const ERROR_REASON = 'error';
+/** Of OpenRouter and other gateways, DeepSeek, and Zhipu. */
+export const ERROR_REASON = /^(?:error|network_error|insufficient_system_resource)$/;
 
 export type StreamProblem =
   /** The connection or the stream ended before the reply, or there was none. */
@@ -101,8 +90,6 @@ export type StreamProblem =
 export interface StreamFacts {
   /** A stop reason or `[DONE]` has arrived. */
   readonly hasEnded: boolean;
-  /** The provider has responded with status 200. */
-  readonly answered: boolean;
   /** Text, reasoning or a call has arrived. */
   readonly hasOutput: boolean;
   readonly problem: StreamProblem;
@@ -111,10 +98,9 @@ export interface StreamFacts {
 /**
  * - `ended`: the reply is complete.
  * - `failed`: a retry would fail too.
- * - `again`: the provider has begun to process the request, so the user may pay for each of at most three attempts.
- * - `later`: it has not, so a retry costs nothing.
+ * - `again`: it may succeed. There are at most three attempts.
  */
-export type StreamOutcome = 'ended' | 'failed' | 'again' | 'later';
+export type StreamOutcome = 'ended' | 'failed' | 'again';
 
 export interface Ending extends Partial<StreamFacts> {
   readonly name: string;
@@ -129,28 +115,20 @@ export const ENDINGS: readonly Ending[] = [
   { name: 'another format', problem: 'wrongFormat', outcome: 'failed' },
   { name: 'a first event that is not JSON', problem: 'unreadable', hasOutput: false, outcome: 'failed' },
   { name: 'a later event that is not JSON', problem: 'unreadable', outcome: 'again' },
-  { name: 'a transient error in the response', problem: 'reported', answered: true, outcome: 'again' },
-  { name: 'a transient error in place of a response', problem: 'reported', outcome: 'later' },
-  { name: 'a response without an end', problem: 'cut', answered: true, outcome: 'again' },
-  { name: 'no response', problem: 'cut', outcome: 'later' },
+  { name: 'a transient error', problem: 'reported', outcome: 'again' },
+  { name: 'a response without an end', problem: 'cut', outcome: 'again' },
   { name: 'silence', problem: 'silent', outcome: 'again' },
 ];
 
 export function endingOf(facts: StreamFacts): Ending {
   const found = ENDINGS.find(
-    ({ hasEnded, answered, hasOutput, problem }) =>
+    ({ hasEnded, hasOutput, problem }) =>
       (hasEnded ?? facts.hasEnded) === facts.hasEnded &&
-      (answered ?? facts.answered) === facts.answered &&
       (hasOutput ?? facts.hasOutput) === facts.hasOutput &&
       (problem ?? facts.problem) === facts.problem,
   );
   if (!found) throw new Error(`No row for ${JSON.stringify(facts)}.`);
   return found;
-}
-
-function firstOf(list: unknown): WireEvent {
-  const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  return isObject(first) ? first : {};
 }
 
 function textOf(value: unknown): string {
@@ -178,8 +156,9 @@ export class StreamEnd {
   #isClosed = false;
   #isDone = false;
   #isErrorEvent = false;
+  #isLastEvent = false;
   #hasBegun = false;
-  readonly #seen = new Set<string>();
+  readonly #repair: Repair | undefined;
   /** Lines among the events that belong to none, such as the page of a proxy. */
   #strayLines = '';
   #unreadable = 0;
@@ -194,6 +173,7 @@ export class StreamEnd {
 
   constructor(signs: Signs) {
     this.#signs = signs;
+    this.#repair = signs.createRepair?.();
   }
 
   /** What follows an error does not end the reply. */
@@ -216,7 +196,9 @@ export class StreamEnd {
     if (this.#isKnown || this.kind === undefined) return false;
     const lines = this.#text.trim().split(/[\r\n]+/);
     if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
-    return this.kind === 'page' || isJson(this.#text) || isJson(lines[0] ?? '');
+    const first = parseJson(lines[0] ?? '');
+    const isLine = isObject(first) && this.#signs.isKnown(first);
+    return this.kind === 'page' || isJson(this.#text) || (first !== undefined && !isLine);
   }
 
   /** What a body in an unknown format says. Events of another provider say nothing to the user. */
@@ -234,7 +216,7 @@ export class StreamEnd {
   push(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#isKnown) this.#text = (this.#text + text).slice(0, MAX_FOREIGN_CHARS);
-    this.kind ??= BODIES.find(({ first }) => first.test(this.#text.trimStart()))?.kind;
+    this.kind ??= kindOf(this.#text.trimStart());
     let passed = '';
     let start = 0;
     for (const { 0: end, index } of text.matchAll(/[\r\n]+/g)) {
@@ -272,24 +254,31 @@ export class StreamEnd {
 
   /** Some servers write an error into a stream as a line without `data:`, with `error:`, or as plain text. */
   #readLine(line: string): string {
-    if (this.#isKnown && isStray(line)) {
-      this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
-    }
+    if (this.#isKnown && isStray(line)) this.#addStray(line);
     const [, field = '', rest = ''] = /^(?:(event|data|error):|(?=\{))(.*)$/s.exec(line) ?? [];
     const value = rest.trim();
     // The SDK reads each of a flood of such lines by itself.
     if (field === '' && value === '' && this.kind === 'events' && /^\S/.test(line) && isStray(line))
       this.#countUnreadable();
-    if (field === 'event') this.#isErrorEvent = value === ERROR_REASON;
+    if (field === 'event') {
+      this.#isErrorEvent = value === 'error';
+      this.#isLastEvent = /^(?:done|end|close)$/.test(value);
+    }
     if (field === 'event' || value === '') return line;
     this.#hasBegun ||= field === 'data';
-    this.#isDone ||= field === 'data' && value === '[DONE]';
+    this.#isDone ||= field === 'data' && (value === DONE || this.#isLastEvent);
+    if (this.#isDone) return [...(this.#repair?.() ?? []).map(renderEvent), `data: ${DONE}`].join('\n\n');
     const event = parseJson(value);
     if (event === undefined) this.#countUnreadable();
+    if (event === undefined && /^[^[{]/.test(value)) this.#addStray(value);
     if (isObject(event)) this.#readError(event);
     const isCut = event === undefined && /^[{[]/.test(value);
     if ((field === 'error' || this.#isErrorEvent) && !isCut) this.#readError({ error: event ?? value });
     return isObject(event) && field === 'data' ? this.#readEvent(event, line) : line;
+  }
+
+  #addStray(line: string): void {
+    this.#strayLines = `${this.#strayLines}${line}\n`.slice(0, MAX_FOREIGN_CHARS);
   }
 
   #countUnreadable(): void {
@@ -305,17 +294,29 @@ export class StreamEnd {
   }
 
   #readEvent(event: WireEvent, line: string): string {
-    const { isKnown, closing, repair } = this.#signs;
+    const { isKnown, closing } = this.#signs;
     this.first ??= event;
     this.#isKnown ||= isKnown(event);
     this.#hasStopReason ||= stopReasonOf(event, this.#signs) !== undefined;
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
-    const events = repair?.(event, this.#seen) ?? [event];
+    const events = this.#repair?.(event) ?? [event];
     if (events.length === 1 && events[0] === event) return line;
-    return events.map((each) => `data: ${JSON.stringify(each)}`).join('\n\n');
+    return events.map(renderEvent).join('\n\n');
   }
 }
 
+function renderEvent(event: WireEvent): string {
+  return `data: ${JSON.stringify(event)}`;
+}
+
+/** Decided by the first character, because gateways declare wrong types. */
+function kindOf(body: string): BodyKind | undefined {
+  if (body === '') return undefined;
+  if (body.startsWith('<')) return 'page';
+  return /^[{[]/.test(body) ? 'json' : 'events';
+}
+
+const DONE = '[DONE]';
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':'];
 
 function isStray(line: string): boolean {

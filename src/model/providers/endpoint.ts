@@ -4,7 +4,8 @@ import { BUDGET } from '../../base/budget.ts';
 import { limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
-import { errorIn, type Signs, StreamEnd } from './endings.ts';
+import { type Signs, StreamEnd, stopReasonOf } from './endings.ts';
+import { errorIn } from './errorBody.ts';
 import { ModelError } from './failure.ts';
 import type { WireEvent } from './repairs.ts';
 import { baseUrlOf, wireOf } from './wire.ts';
@@ -123,7 +124,7 @@ class WatchedBody {
     const raw = this.#raw ?? [];
     this.#raw = undefined;
     if (first && signs.isWhole?.(first)) throw wholeReply(first, signs);
-    const events = kind === 'json' ? readEvents(raw) : [];
+    const events = kind === 'json' ? readEvents(raw, signs) : [];
     const isWhole = (event: WireEvent) =>
       signs.isWhole?.(event) ?? (isWholeRequested && signs.isKnown(event));
     const whole = events.find(isWhole);
@@ -179,13 +180,17 @@ class WatchedBody {
   }
 }
 
-function wholeReply(event: WireEvent, { repair }: Signs): WholeReply {
-  return new WholeReply(JSON.stringify(repair?.(event, new Set())[0] ?? event));
+function wholeReply(event: WireEvent, { createRepair }: Signs): WholeReply {
+  return new WholeReply(JSON.stringify(createRepair?.()(event)[0] ?? event));
 }
 
-/** Gemini sends a list of events if the address lacks `alt=sse`. */
-function readEvents(begun: readonly Uint8Array[]): readonly WireEvent[] {
-  const parsed = parseJson(new TextDecoder().decode(Buffer.concat(begun)));
-  const list: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  return list.filter(isObject);
+/** Gemini sends a list of events if the address lacks `alt=sse`, and some gateways a line of JSON for each. */
+function readEvents(begun: readonly Uint8Array[], signs: Signs): readonly WireEvent[] {
+  const text = new TextDecoder().decode(Buffer.concat(begun));
+  const parsed = parseJson(text);
+  if (parsed !== undefined) return (Array.isArray(parsed) ? parsed : [parsed]).filter(isObject);
+  const lines = text.trim().split(/\s*\n/).map(parseJson);
+  // Without a stop reason, they may be cut off.
+  const isWhole = lines.some((event) => isObject(event) && stopReasonOf(event, signs) !== undefined);
+  return isWhole && lines.every(isObject) ? lines : [];
 }

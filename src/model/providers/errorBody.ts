@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../../base/json.ts';
+import { firstOf, type WireEvent } from './repairs.ts';
 
 /** Limits of foreign text. Providers write a few hundred characters. */
 const MAX_BODY_CHARS = 200_000;
@@ -20,9 +21,28 @@ export function readErrorBody(body: unknown): ErrorBody {
   const known = join(reasonsIn(parsed));
   return {
     // A known field may contain only a name, such as “bad_request”.
-    reason: isSentence(known) ? known : join([known, longestSentence(parsed)]),
+    reason: isSentence(known) ? known : join([known, longestSentence(parsed)]) || namedWords(parsed),
     names: [...namesIn(outer), ...namesIn(inner)].join(' '),
   };
+}
+
+/** The error that an event reports, in any provider's shape. */
+export function errorIn(event: WireEvent): WireEvent | undefined {
+  const { type, object, error, response } = event;
+  if (type === 'response.failed') return isObject(response) ? response : event;
+  const choice = firstOf(event['choices']);
+  // OpenRouter, beside the stop reason.
+  if (isObject(choice['error'])) return choice;
+  const isError = isObject(error) || (typeof error === 'string' && error !== '');
+  return isError || type === 'error' || object === 'error' || isBareError(event) ? event : undefined;
+}
+
+/** Of DashScope and FastAPI: no event of a protocol is only a message and a code, or a detail. */
+function isBareError(event: WireEvent): boolean {
+  const { code, message, detail } = event;
+  if ('type' in event || 'choices' in event || 'candidates' in event) return false;
+  const isCode = code != null && !/^(?:0|200|ok|success)$/i.test(String(code));
+  return typeof detail === 'string' || (typeof message === 'string' && isCode);
 }
 
 /** JSON, the events of a stream, or text. */
@@ -118,6 +138,16 @@ function join(reasons: readonly string[]): string {
 function longestSentence(body: unknown): string {
   const sentences = stringsIn(body).filter(isSentence);
   return sentences.reduce((longest, each) => (each.length > longest.length ? each : longest), '').trim();
+}
+
+/** A few words in a field such as `status_msg`. */
+function namedWords(value: unknown, depth = 0): string {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return '';
+  const found = Object.entries(value).map(([name, each]) => {
+    const isNamed = typeof each === 'string' && /msg|message|reason|description/i.test(name);
+    return isNamed ? each.trim() : namedWords(each, depth + 1);
+  });
+  return found.find((each) => each !== '') ?? '';
 }
 
 function stringsIn(value: unknown, depth = 0): readonly string[] {

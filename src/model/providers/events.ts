@@ -6,10 +6,9 @@ import type {
 import { encodeBase64 } from '../../base/base64.ts';
 import { defined, isObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, MadeFile, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
-import { ChatFiles } from './chatFiles.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
-import { anthropicFile, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
+import { anthropicFile, ChatFiles, fileOfData, openAiFile, type StoredFile } from './madeFiles.ts';
 import { OwnCalls } from './ownTools.ts';
 import { Sources } from './sources.ts';
 import type { Wire } from './wire.ts';
@@ -115,7 +114,6 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'error':
-        if (isFailedImage(part.error)) return this.#made(FAILED_IMAGE);
         if (this.hasEnded || this.#isUnknown(part.error)) return [];
         throw toFailure(part.error, this.#context);
       default:
@@ -192,6 +190,7 @@ export class EventReader {
   #filesOf(result: unknown): readonly ModelEvent[] {
     if (!isObject(result)) return [];
     const { result: image, content, outputs } = result;
+    if (image === '') return this.#made(FAILED_IMAGE);
     if (typeof image === 'string') return this.#made(fileOfData(image, 'image/png'));
     const written = Array.isArray(content) ? content : [];
     const shown = Array.isArray(outputs) ? outputs : [];
@@ -277,14 +276,15 @@ export class EventReader {
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
-    if (raw === ERROR_REASON || (unified === 'error' && raw !== undefined)) {
+    if (ERROR_REASON.test(raw ?? '') || (unified === 'error' && raw !== undefined)) {
       const message = `${this.#context.host} interrupted the reply (${raw}).`;
       const failure = { kind: 'lost', reason: message } as const;
       throw new ModelError({ message, failure, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
     if (isCut && !this.#isReceived()) throw connectionLost(this.#context);
-    const known = isCut ? this.#readStopReason() : unified;
+    const isUnknown = isCut || unified === 'other';
+    const known = isUnknown ? readStopReason(this.#stopReason ?? raw, isCut ? 'stop' : 'other') : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [...this.end(), ...held, { kind: 'finish', reason, usage: toUsage(usage) }];
@@ -295,24 +295,16 @@ export class EventReader {
     return Object.keys(kept).length === 0 ? undefined : { [this.#wire.metadataKey]: kept };
   }
 
-  /** The SDK forgets the stop reason if it cannot read a later event. */
-  #readStopReason(): 'length' | 'content-filter' | 'stop' {
-    const reason = this.#stopReason ?? '';
-    if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
-    return /filter|safety|refusal|prohibited/i.test(reason) ? 'content-filter' : 'stop';
-  }
-
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {
     const own = metadata?.[this.#wire.metadataKey] ?? {};
     return Object.fromEntries(KEPT.flatMap((key) => (own[key] == null ? [] : [[key, own[key]]])));
   }
 }
 
-/** OpenAI could not make an image. The SDK expects its bytes. */
-function isFailedImage(error: unknown): boolean {
-  const { value } = isObject(error) ? error : {};
-  const { item } = isObject(value) ? value : {};
-  return isObject(item) && item['type'] === 'image_generation_call' && item['status'] === 'failed';
+/** One that the SDK does not know, or forgets because it cannot read a later event. */
+function readStopReason<Other>(reason = '', other: Other): 'length' | 'content-filter' | Other {
+  if (/length|max_tokens|incomplete/i.test(reason)) return 'length';
+  return /filter|safety|refusal|prohibited|sensitive/i.test(reason) ? 'content-filter' : other;
 }
 
 const FAILED_IMAGE: MadeFile = {

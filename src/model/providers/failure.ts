@@ -27,35 +27,34 @@ interface FailureFacts {
   readonly problem?: StreamProblem | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
+  readonly refused?: ModelFailure['refused'];
   readonly cause?: unknown;
 }
 
 export class ModelError extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable: boolean;
-  readonly begun: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly problem: StreamProblem;
   readonly failure: Failure | undefined;
+  readonly refused: ModelFailure['refused'];
 
   constructor(facts: FailureFacts, outcome?: StreamOutcome) {
-    const { message, failure, problem = 'refused', retryAfterMs, status, cause } = facts;
+    const { message, failure, problem = 'refused', retryAfterMs, status, refused, cause } = facts;
     super(message, { cause });
     this.name = 'ModelError';
     this.problem = problem;
     this.failure = failure;
     this.retryable =
-      outcome === undefined
-        ? problem !== 'refused' && problem !== 'wrongFormat'
-        : outcome === 'again' || outcome === 'later';
-    this.begun = outcome === 'again';
+      outcome === undefined ? problem !== 'refused' && problem !== 'wrongFormat' : outcome === 'again';
     this.retryAfterMs = retryAfterMs;
     this.status = status;
+    this.refused = refused;
   }
 }
 
-type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'cause'> &
+type Details = Pick<FailureFacts, 'problem' | 'retryAfterMs' | 'refused' | 'cause'> &
   Pick<Failure, 'reason' | 'code' | 'status'> & {
     /** The status for errors of this kind, if the provider sent none. */
     readonly usualStatus?: number | undefined;
@@ -136,6 +135,7 @@ function readError(error: unknown) {
       .join(' '),
     headers: isTextRecord(outer['responseHeaders']) ? outer['responseHeaders'] : {},
     body,
+    request: outer['requestBodyValues'],
   };
 }
 
@@ -185,6 +185,7 @@ function explainReport(facts: ErrorFacts, context: RequestContext): ModelError {
     status: own,
     usualStatus: status,
     retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
+    refused: { request: facts.request, response: facts.body },
   });
 }
 

@@ -8,6 +8,15 @@ import { isObject } from '../../base/json.ts';
 /** One event of a stream, or a whole response in JSON. */
 export type WireEvent = Readonly<Record<string, unknown>>;
 
+/** The first object of a list, or an empty one. */
+export function firstOf(list: unknown): WireEvent {
+  const first: unknown = Array.isArray(list) ? list[0] : undefined;
+  return isObject(first) ? first : {};
+}
+
+/** Repairs the events of one stream. Called without an event before `[DONE]`, for what is still held back. */
+export type Repair = (event?: WireEvent) => readonly WireEvent[];
+
 /** Text at the start of its block, and events without usage figures. */
 export function repairAnthropic(event: WireEvent): readonly WireEvent[] {
   const { type, message, content_block: block, index } = event;
@@ -32,9 +41,22 @@ const BLOCK_TEXTS = [
   ['thinking', 'thinking_delta'],
 ] as const;
 
-/** Items without the deltas that should come before them, or that are only in the last event. */
-export function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEvent[] {
-  const { type, item, output_index: index, response } = event;
+/**
+ * Items without the deltas that should come before them, or that are only in the last event, and images that were not
+ * made.
+ */
+export function responsesRepair(): Repair {
+  const seen = new Set<string>();
+  return (event) => (event ? repairResponses(event, seen) : []);
+}
+
+function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEvent[] {
+  const { type, item: given, output_index: index, response } = event;
+  if (type === undefined && Array.isArray(event['output'])) {
+    return [{ ...event, output: event['output'].map(repairItem) }];
+  }
+  const item = repairItem(given);
+  if (item !== given) return repairResponses({ ...event, item }, seen);
   if (type === 'response.output_text.delta') seen.add(`text ${event['item_id']}`).add(ANY_ITEM);
   if (type === 'response.output_item.done' && isObject(item)) {
     seen.add(ANY_ITEM);
@@ -57,6 +79,13 @@ export function repairResponses(event: WireEvent, seen: Set<string>): readonly W
 
 const ANY_ITEM = 'any item';
 
+/** The SDK expects the bytes of an image in its result. */
+function repairItem(item: unknown): unknown {
+  const isUnmade =
+    isObject(item) && item['type'] === 'image_generation_call' && typeof item['result'] !== 'string';
+  return isUnmade ? { ...item, result: '' } : item;
+}
+
 function textOf({ content }: WireEvent): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
   return parts
@@ -64,18 +93,35 @@ function textOf({ content }: WireEvent): string {
     .join('');
 }
 
-/** `"error": null`, other choices, the text of a completion, and arguments that are not a string. */
-export function repairChat(event: WireEvent): WireEvent {
-  const { choices, error, ...rest } = event;
+/** `"error": null`, other choices, other types of usage figures, the text of a completion, and calls (`callsIn`). */
+export function chatRepair(): Repair {
+  const names = new CallNames();
+  return (event) => {
+    if (event) return [repairChat(event, names)];
+    const held = names.take();
+    return held.length === 0 ? [] : [{ choices: [{ index: 0, delta: { tool_calls: held } }] }];
+  };
+}
+
+function repairChat(event: WireEvent, names: CallNames): WireEvent {
+  const { choices, error, usage, ...rest } = event;
   const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
-  const repaired = list.filter(isFirst).map(repairChoice);
+  const repaired = list.filter(isFirst).map((choice) => repairChoice(choice, names));
   const isSame = repaired.length === list.length && repaired.every((each, at) => each === list[at]);
-  if (isSame && error !== null) return event;
+  const isCounted = !isObject(usage) || COUNTS.every((name) => isCount(usage[name]));
+  if (isSame && isCounted && error !== null) return event;
   return {
     ...rest,
+    ...(isCounted && usage !== undefined ? { usage } : {}),
     ...(error == null ? {} : { error }),
     ...(choices === undefined ? {} : { choices: repaired }),
   };
+}
+
+const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+
+function isCount(value: unknown): boolean {
+  return value == null || typeof value === 'number';
 }
 
 function isFirst(choice: unknown): boolean {
@@ -83,24 +129,89 @@ function isFirst(choice: unknown): boolean {
   return index === undefined || index === null || index === 0;
 }
 
-function repairChoice(choice: unknown): unknown {
+function repairChoice(choice: unknown, names: CallNames): unknown {
   if (!isObject(choice)) return choice;
-  const { text, delta, message } = choice;
+  const { text, delta, message, finish_reason: reason } = choice;
   if (typeof text === 'string' && delta == null && message == null) {
     return { ...choice, delta: { content: text } };
   }
-  const [name, said] = isObject(delta) ? ['delta', delta] : ['message', message];
-  const calls = isObject(said) ? said['tool_calls'] : undefined;
-  if (!Array.isArray(calls) || !calls.some(hasObject)) return choice;
-  return { ...choice, [name]: { ...(isObject(said) && said), tool_calls: calls.map(repairCall) } };
+  if (!isObject(delta) && isObject(message)) {
+    const calls = callsIn(message);
+    return calls.length === 0 ? choice : { ...choice, message: { ...message, tool_calls: calls } };
+  }
+  const said = isObject(delta) ? withReasoning(delta) : {};
+  const calls = callsIn(said);
+  const isEnd = typeof reason === 'string' && reason !== '';
+  const whole = [...calls.flatMap((call) => names.push(call)), ...(isEnd ? names.take() : [])];
+  if (calls.length + whole.length > 0) return { ...choice, delta: { ...said, tool_calls: whole } };
+  return said === delta || !isObject(delta) ? choice : { ...choice, delta: said };
 }
 
-function hasObject(call: unknown): boolean {
-  return isObject(call) && isObject(call['function']) && isObject(call['function']['arguments']);
+/** Ollama’s own name for it. */
+function withReasoning(delta: WireEvent): WireEvent {
+  const { thinking } = delta;
+  const isLost =
+    typeof thinking === 'string' && delta['reasoning_content'] == null && delta['reasoning'] == null;
+  return isLost ? { ...delta, reasoning_content: thinking } : delta;
 }
 
-function repairCall(call: unknown): unknown {
-  if (!isObject(call) || !isObject(call['function']) || !hasObject(call)) return call;
-  const given = call['function'];
-  return { ...call, function: { ...given, arguments: JSON.stringify(given['arguments']) } };
+/** Also the one call of the older protocol, calls without their inner object, and values that are not strings. */
+function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readonly WireEvent[] {
+  const list: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  const given = list.length === 0 && isObject(older) ? [{ index: 0, function: older }] : list;
+  return given.filter(isObject).map(({ index, id, ...call }) => {
+    const { function: called = call } = call;
+    const { arguments: input, ...rest } = isObject(called) ? called : {};
+    const isText = input === undefined || input === null || typeof input === 'string';
+    return {
+      ...call,
+      ...(index != null && { index: Number(index) }),
+      ...(id != null && { id: String(id) }),
+      function: {
+        ...rest,
+        ...(input !== undefined && { arguments: isText ? input : JSON.stringify(input) }),
+      },
+    };
+  });
+}
+
+/** Holds a call back until its arguments begin, because its name may arrive in pieces. */
+class CallNames {
+  #held: WireEvent | undefined;
+
+  push(call: WireEvent): readonly WireEvent[] {
+    const held = this.#held;
+    const isSame = held !== undefined && held['index'] === call['index'] && hasSameId(held, call);
+    const before = isSame ? [] : this.take();
+    const joined = isSame ? joinCalls(held, call) : call;
+    const isOpen = typeof call['index'] === 'number' && nameOf(call) !== '' && argumentsOf(joined) === '';
+    this.#held = isOpen || (isSame && argumentsOf(joined) === '') ? joined : undefined;
+    return this.#held ? before : [...before, joined];
+  }
+
+  take(): readonly WireEvent[] {
+    const held = this.#held;
+    this.#held = undefined;
+    return held ? [held] : [];
+  }
+}
+
+/** Only the first piece of a call needs an id. */
+function hasSameId({ id: held }: WireEvent, { id }: WireEvent): boolean {
+  return !id || !held || id === held;
+}
+
+/** Some servers repeat the whole name, or what there is of it so far. */
+function joinCalls(held: WireEvent, call: WireEvent): WireEvent {
+  const [before, piece] = [nameOf(held), nameOf(call)];
+  const name = piece.startsWith(before) ? piece : before + piece;
+  return { ...call, ...held, function: { name, arguments: argumentsOf(call) } };
+}
+
+function nameOf({ function: called }: WireEvent): string {
+  return isObject(called) && typeof called['name'] === 'string' ? called['name'] : '';
+}
+
+function argumentsOf({ function: called }: WireEvent): string {
+  return isObject(called) && typeof called['arguments'] === 'string' ? called['arguments'] : '';
 }

@@ -4,23 +4,12 @@ import type { Failure } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 import { RunError } from '../failures.ts';
 
-/** Consecutive attempts that the provider may refuse because it is busy. */
-const MAX_REFUSED = 6;
-/** Consecutive attempts that fail without a connection or with an error of the server: time seldom helps. */
-const MAX_FAILED = 3;
-/** Replies that may break off. The user pays for each of them, so progress does not reset this count. */
-const MAX_BEGUN = 3;
+/** At one reply, whatever they fail with and however far they come: the user may pay for each. */
+const MAX_ATTEMPTS = 3;
 const MAX_WAIT_MS = 5 * 60_000;
-
-/** The failed attempts at one reply. */
-export interface Attempts {
-  /** Those with the beginning of a reply. */
-  readonly begun: number;
-  /** Those without, since the last progress. */
-  readonly refused: number;
-}
-
-export const NO_ATTEMPTS: Attempts = { begun: 0, refused: 0 };
+const FIRST_WAIT_MS = 1000;
+/** For a provider that says it is busy. */
+const FIRST_BUSY_WAIT_MS = 5000;
 
 export interface RetryOptions {
   readonly signal: AbortSignal;
@@ -33,13 +22,12 @@ export interface RetryOptions {
 
 /** Repeats a request until it succeeds, the signal is aborted, or another attempt is pointless. */
 export async function withRetries<T>(request: () => Promise<T>, options: RetryOptions): Promise<T> {
-  for (let attempts = NO_ATTEMPTS; ; ) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return await request();
     } catch (error) {
       options.signal.throwIfAborted();
       if (!isModelFailure(error)) throw error;
-      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
       const gaveUp = await waitForRetry(error, attempts, options);
       options.signal.throwIfAborted();
       if (gaveUp) throw gaveUp;
@@ -51,18 +39,10 @@ export function isModelFailure(error: unknown): error is ModelFailure {
   return error instanceof Error && 'kind' in error && error.kind === 'modelFailure';
 }
 
-export function countAttempt(
-  { begun, refused }: Attempts,
-  failed: { readonly begun: boolean; readonly progress: boolean },
-): Attempts {
-  const since = failed.progress ? 0 : refused;
-  return failed.begun ? { begun: begun + 1, refused: since } : { begun, refused: since + 1 };
-}
-
-/** Waits before the next attempt. Resolves to an error for the user when there should be none. */
+/** Waits before the next attempt. Resolves to an error for the user when there should be none. `attempts` have failed. */
 export async function waitForRetry(
   failure: ModelFailure,
-  attempts: Attempts,
+  attempts: number,
   { log, onTick, ...options }: RetryOptions,
 ): Promise<Error | undefined> {
   const { message } = failure;
@@ -84,19 +64,16 @@ type NextAttempt =
   | { readonly kind: 'wait'; readonly ms: number };
 
 /** `attempts` includes the failure. */
-export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: () => number): NextAttempt {
+export function nextAttempt(failure: ModelFailure, attempts: number, random: () => number): NextAttempt {
   if (!failure.retryable) return { kind: 'giveUp' };
-  const { begun, refused } = attempts;
-  const kind = failure.failure?.kind;
-  const maxRefused = kind === 'unreachable' || kind === 'failed' ? MAX_FAILED : MAX_REFUSED;
-  if (begun >= MAX_BEGUN || refused >= maxRefused) {
-    return { kind: 'giveUp', attempts: begun + refused };
-  }
+  if (attempts >= MAX_ATTEMPTS) return { kind: 'giveUp', attempts };
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) {
+    const kind = failure.failure?.kind;
+    const first = kind === 'rateLimit' || kind === 'overloaded' ? FIRST_BUSY_WAIT_MS : FIRST_WAIT_MS;
     // Up to a quarter more or less, so that clients that failed together do not retry together.
     const jitter = 0.75 + random() / 2;
-    return { kind: 'wait', ms: Math.round(jitter * 1000 * 2 ** (begun + refused - 1)) };
+    return { kind: 'wait', ms: Math.round(jitter * first * 2 ** (attempts - 1)) };
   }
   if (retryAfterMs > MAX_WAIT_MS) {
     return { kind: 'giveUp', waitMinutes: Math.ceil(retryAfterMs / 60_000) };

@@ -27,7 +27,6 @@ import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext, stopped } from './failure.ts';
 import { fileOnServer, type StoredFile } from './madeFiles.ts';
-import { outputOptions, withFields } from './outputs.ts';
 import { hasOwnTool, ownTools } from './ownTools.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { refusedFeature } from './refusals.ts';
@@ -231,6 +230,30 @@ function createLanguageModel(
         includeUsage: true,
       });
   }
+}
+
+/**
+ * What the request must ask for so that a model makes images or speaks. Providers do not list which models can, but
+ * they name them so.
+ */
+export function outputOptions({ provider, model }: Pick<ModelConfig, 'provider' | 'model'>): JSONObject {
+  if (provider === 'google' && /-tts\b/.test(model)) return { responseModalities: ['AUDIO'] };
+  if (provider === 'google' && /\bimage\b/.test(model)) return { responseModalities: ['TEXT', 'IMAGE'] };
+  if (provider === 'openai-compatible' && /\bimage\b/.test(model)) return { modalities: ['image', 'text'] };
+  if (provider === 'openai-chat' && /\baudio\b/.test(model)) return SPOKEN;
+  return {};
+}
+
+/** Of the formats of audio, OpenAI streams only this one. */
+const SPOKEN = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'pcm16' } };
+
+/** Adds fields to the body of a request, which the SDK has no option for. */
+function withFields(fetch: typeof globalThis.fetch, fields: JSONObject): typeof globalThis.fetch {
+  if (Object.keys(fields).length === 0) return fetch;
+  return (input, init) => {
+    const body = { ...JSON.parse(String(init?.body)), ...fields };
+    return fetch(input, { ...init, body: JSON.stringify(body) });
+  };
 }
 
 interface PreviewOptions {

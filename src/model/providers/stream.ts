@@ -71,7 +71,6 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     const { outcome } = endingOf({
       // The bytes are ahead of the events.
       hasEnded: problem === 'cut' || problem === 'silent' ? end?.hasEnded === true : events.hasEnded,
-      answered: end !== undefined,
       hasOutput: events.hasOutput,
       problem,
     });
@@ -136,8 +135,10 @@ function explain(error: unknown, end: StreamEnd | undefined, context: RequestCon
   if (end?.error) return reportedFailure(end.error, context);
   if (end?.isForeign) return wrongFormat(context, { reason: end.foreignReason, cause: error });
   const failure = toFailure(error, context);
-  const reason = failure.problem === 'cut' ? end?.strayReason : '';
-  return reason ? reportedFailure({ message: reason }, context) : failure;
+  const reason = end?.strayReason ?? '';
+  if (reason === '') return failure;
+  if (failure.problem === 'unreadable') return wrongFormat(context, { problem: 'unreadable', reason });
+  return failure.problem === 'cut' ? reportedFailure({ message: reason }, context) : failure;
 }
 
 function abortFailure(signal: AbortSignal, isStalled: boolean, { host }: RequestContext): ModelError {

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../base/base64.ts';
 import { describeSize } from '../../base/size.ts';
 import { parseArguments } from '../../chat/format/calls.ts';
-import { InlineReasoning, type ReadEvent } from '../../chat/reply/reasoning.ts';
+import { InlineReasoning, type ReadEvent } from '../../chat/reply/incoming.ts';
 import type {
   AssistantPart,
   CallResult,

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { keyPlace } from '../../model/config/keys.ts';
-import { readKey, type TypedKey } from '../../model/config/keyText.ts';
+import { keyPlace, readKey, type TypedKey } from '../../model/config/keys.ts';
 import { checkKey, KeyRefused, listModels } from '../../model/config/list.ts';
 import type { ListedModel } from '../../model/config/listing.ts';
 import type { ModelConfig } from '../../model/config/models.ts';

@@ -24,7 +24,7 @@ export function editorLimits(memory: vscode.Memento, log: Log): ModelLimits {
 async function tellOf({ model, feature, reason, isOnce }: LearnedLimit): Promise<void> {
   if (isOnce) {
     const again = vscode.l10n.t(
-      'The provider of {0} refused an image. The request was sent again with a one-line description of each image.',
+      'The provider of {0} refused an image. The request was sent again with a one-line description of each image that was left out.',
       plainMessage(model),
     );
     await vscode.window.showWarningMessage(

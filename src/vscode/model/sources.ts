@@ -1,8 +1,8 @@
 import type * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { envKey } from '../../model/config/keys.ts';
+import { listLocalModels } from '../../model/config/list.ts';
 import type { ListedModel } from '../../model/config/listing.ts';
-import { listLocalModels } from '../../model/config/local.ts';
 import type { ModelConfig } from '../../model/config/models.ts';
 import {
   type LocalServer,

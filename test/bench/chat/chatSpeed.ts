@@ -3,7 +3,7 @@ import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
 import { ReplyEscaper } from '../../../src/chat/reply/escape.ts';
 import { appendToReply, openReply } from '../../../src/chat/reply/place.ts';
-import { InlineReasoning } from '../../../src/chat/reply/reasoning.ts';
+import { InlineReasoning } from '../../../src/chat/reply/incoming.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { TextEdit } from '../../../src/ports/document.ts';

@@ -93,16 +93,34 @@ describe('partial images', () => {
   });
 
   it('stay if the provider cannot finish the image, and the reply goes on', async (t) => {
-    const failed = reply(wire)
-      .replace(/"result":"[^"]+"/, '"result":null')
-      .replace('"completed"', '"failed"');
-    const { run, look } = await create(t, [speak(failed)]);
+    const withoutResult = reply(wire).replace(/"result":"[^"]+"/, '"result":null');
+    for (const failed of [withoutResult, withoutResult.replace('"completed"', '"failed"')]) {
+      const { run, look } = await create(t, [speak(failed)]);
+      checkEnd(await run(), { code: 0 });
+      const line = '> ⚠ The image could not be saved: the provider could not finish it.';
+      const kept = wire.reply.replace('image 1 .png', `image 1 .gif\n\n${line}`);
+      assert.deepEqual(await look(), { reply: kept, files: [OTHER_GIF] });
+    }
+  });
+
+  it('of two images leave names that sort in the order of the images', async (t) => {
+    const again = events
+      .slice(second - 2, drawn)
+      .join('')
+      .replaceAll('ig_1', 'ig_2');
+    const other = again
+      .replaceAll('"output_index":1', '"output_index":2')
+      .replace(/"result":"[^"]+"/, `"result":"${GIF.toString('base64')}"`);
+    const { cli, run } = await create(t, [
+      speak([...events.slice(0, drawn), other, ...events.slice(drawn)].join('')),
+    ]);
     checkEnd(await run(), { code: 0 });
-    const line = '> ⚠ The image could not be saved: the provider could not finish it.';
-    assert.deepEqual(await look(), {
-      reply: `I draw.\n\nimage 1 .gif\n\n${line}\n\nDone.`,
-      files: [OTHER_GIF],
-    });
+    const names = (await cli.read('a.chat.md')).match(/model-image-[^)\]]+/g) ?? [];
+    assert.equal(names.length, 2);
+    assert.deepEqual(
+      names.map((name) => name.split('-').slice(2, 5)),
+      Array(2).fill(names[0]?.split('-').slice(2, 5)),
+    );
   });
 
   it('stay if the image cannot be saved, and those of another type are not shown', async (t) => {

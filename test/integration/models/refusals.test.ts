@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
+import { PNG } from '../../kit/png.ts';
 import { type ChatFolder, createChatFolder } from '../helpers/chatFolder.ts';
 import {
   ask,
@@ -125,6 +126,31 @@ describe('a chat with an image continues with a text-only model', () => {
     assert.deepEqual(await runAgain(), { images: [true, false], lines: 1 });
     assert.deepEqual(await runAgain(), { images: [false], lines: 0 });
   });
+});
+
+it('of two images, only the one that the provider names is left out', async (t) => {
+  const folder = await createChatFolder(
+    t,
+    '# %% user\nWhich is red: ![](a.png) or ![](b.png)?\n',
+    (asked) => {
+      if (asked.number > 1) return sendAll(asked, words('The first.'), end());
+      const { messages } = bodyOf(asked);
+      const { content } = messages.at(-1) ?? {};
+      const at = Array.isArray(content) ? content.findLastIndex(({ type }) => type === 'image_url') : -1;
+      const param = `messages[${messages.length - 1}].content[${at}].image_url`;
+      return respond(asked, 400, { error: { message: 'Invalid image data.', param } });
+    },
+  );
+  await folder.write('a.png', PNG);
+  await folder.write('b.png', PNG);
+  const { stderr } = checkEnd(await folder.runChat(), { code: 0 });
+  assert.match(stderr, /refused an image.*each image that was left out \(“Invalid image data”\)\./);
+  const bodies = folder.server.asked.map(bodyOf);
+  assert.deepEqual(
+    bodies.map((body) => imagesOf(body).length),
+    [2, 1],
+  );
+  assert.match(JSON.stringify(bodies[1]), /\[b\.png: image\/png, [^\]]+; this model/);
 });
 
 interface Refusal {

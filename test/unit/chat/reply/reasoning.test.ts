@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InlineReasoning, withoutInlineReasoning } from '../../../../src/chat/reply/reasoning.ts';
+import { InlineReasoning, withoutInlineReasoning } from '../../../../src/chat/reply/incoming.ts';
 import type { ModelEvent } from '../../../../src/ports/models.ts';
 
 /** What the events add up to: reasoning in braces, calls as `!`. */
@@ -34,6 +34,9 @@ const cases: readonly (readonly [rule: string, text: string, shown: string])[] =
   ['also with another closing tag', '<think>Hm.</thinking>4', '{Hm.}4'],
   ['also as Seed-OSS writes it', '<seed:think>Hm.</seed:think>4', '{Hm.}4'],
   ['also as Magistral writes it', '[THINK]Hm.[/THINK]4', '{Hm.}4'],
+  ['also as Command A writes it', '<|START_THINKING|>Hm.<|END_THINKING|>4', '{Hm.}4'],
+  ['also as Gemma writes it', '<|channel>thought\nHm.<channel|>4', '{Hm.}4'],
+  ['also with another name', '<reasoning>Hm.</reasoning>4', '{Hm.}4'],
   ['also as Kimi writes it', '◁think▷Hm.◁/think▷4', '{Hm.}4'],
   [
     'also as gpt-oss writes it',
@@ -89,7 +92,9 @@ describe('inline reasoning', () => {
   });
 
   it('does not change a reply whose reasoning comes on its own', () => {
-    assert.equal(show([{ kind: 'reasoning', text: 'Hm.' }, say('a</think>b')]), '{Hm.}a</think>b');
+    const reasoning = { kind: 'reasoning', text: 'Hm.' } as const;
+    assert.equal(show([reasoning, say('a</think>b')]), '{Hm.}a</think>b');
+    assert.equal(show([reasoning, say('\n</think>'), say('b')]), '{Hm.}b', 'a leftover of its end');
   });
 
   it('is no part of a text that is used whole', () => {

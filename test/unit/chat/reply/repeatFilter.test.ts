@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { RepeatFilter } from '../../../../src/chat/reply/repeatFilter.ts';
+import { RepeatFilter } from '../../../../src/chat/reply/incoming.ts';
 import { eachCase } from '../eachCase.ts';
 import { inPieces } from '../hostileReply.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readKey } from '../../../../src/model/config/keyText.ts';
+import { readKey } from '../../../../src/model/config/keys.ts';
 
 describe('a pasted key', () => {
   const cases: readonly (readonly [rule: string, pasted: string])[] = [

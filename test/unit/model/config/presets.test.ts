@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listLocalModels } from '../../../../src/model/config/local.ts';
+import { listLocalModels } from '../../../../src/model/config/list.ts';
 import { fallbackModel, findModel, readModels } from '../../../../src/model/config/models.ts';
 import { localServers, PRESETS, presetEndpoint } from '../../../../src/model/config/presets.ts';
 import { removeModel, saveModel } from '../../../../src/model/config/saved.ts';

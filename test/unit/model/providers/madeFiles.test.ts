@@ -8,7 +8,7 @@ import {
   fileOnServer,
   openAiFile,
 } from '../../../../src/model/providers/madeFiles.ts';
-import { outputOptions } from '../../../../src/model/providers/outputs.ts';
+import { outputOptions } from '../../../../src/model/providers/sdkModel.ts';
 import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 import type { MadeBytes, MadeFile, ModelEvent } from '../../../../src/ports/models.ts';
 import { PNG, PNG_BASE64 } from '../../../kit/png.ts';

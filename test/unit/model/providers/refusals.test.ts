@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ModelError, toFailure } from '../../../../src/model/providers/failure.ts';
-import { limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
-import { hasFeature } from '../../../../src/model/request/features.ts';
+import { hasFeature, limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
 import type {
   ChatModel,
   FilePart,
@@ -341,6 +340,61 @@ describe('an image that the provider cannot use', () => {
       );
     });
   }
+
+  const data = 'iVBORw0KGgo=';
+  const bodies: Readonly<Record<string, readonly [request: object, path: string]>> = {
+    Anthropic: [
+      {
+        messages: [
+          {
+            content: [
+              { type: 'image', source: { data } },
+              {
+                type: 'tool_result',
+                content: [
+                  { type: 'text', text: 'a' },
+                  { type: 'image', source: { data } },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+      'messages.0.content.1.tool_result.content.1.image.source.base64.data',
+    ],
+    'OpenAI, chat': [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }, { type: 'image_url' }] }] },
+      'messages[0].content[1].image_url.url',
+    ],
+    'OpenAI, responses': [
+      { input: [{ content: [{ type: 'input_image' }] }, { content: [{ type: 'input_image' }] }] },
+      'input[1].content[0].image_url',
+    ],
+    Gemini: [
+      { contents: [{ parts: [0, 1].map(() => ({ inlineData: { mimeType: 'image/png', data } })) }] },
+      'contents[0].parts[1].inline_data',
+    ],
+  };
+  const two = { ...FULL, messages: [{ role: 'user' as const, parts: [IMAGE, { ...IMAGE, name: 'b.png' }] }] };
+  const named = (request: unknown, response: string) => {
+    const reason = 'Could not process image';
+    const facts = { message: reason, failure: { kind: 'refused' as const, reason } };
+    return new ModelError({ ...facts, refused: { request, response } });
+  };
+  for (const [who, [body, path]] of Object.entries(bodies)) {
+    it(`is the only one left out if its path is named: ${who}`, async () => {
+      const { run, sent } = createModel([[named(body, `Invalid: ${path}.`)], [WORD]], undefined, two);
+      await run();
+      assert.match(JSON.stringify(sent[1]?.messages), /^(?=.*"name":"a\.png").*\[b\.png: image\/png/);
+    });
+  }
+
+  it('is not guessed if the request was sent with another number of images', async () => {
+    const [body, path] = bodies['Gemini'] ?? [];
+    const { run, sent } = createModel([[named({ more: [body, body] }, path ?? '')], [WORD]], undefined, two);
+    await run();
+    assert.match(JSON.stringify(sent[1]?.messages), /\[a\.png: .*\[b\.png: /);
+  });
 
   it('is not looked for in a request without images, or twice', async () => {
     const error = refuse('Could not process image');

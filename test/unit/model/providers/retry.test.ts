@@ -1,31 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  countAttempt,
-  NO_ATTEMPTS,
-  nextAttempt,
-  waitWithCountdown,
-} from '../../../../src/model/providers/retry.ts';
+import { nextAttempt, waitWithCountdown } from '../../../../src/model/providers/retry.ts';
 import type { ModelFailure } from '../../../../src/ports/models.ts';
 
 const failure = (more: Partial<ModelFailure> = {}): ModelFailure =>
   Object.assign(new Error('overloaded'), { kind: 'modelFailure' as const, retryable: true, ...more });
 
 describe('after a failure', () => {
-  it('the waits double, a quarter more or less', () => {
-    const waits = (random: number) =>
-      [1, 2, 3, 4, 5].map((refused) => nextAttempt(failure(), { begun: 0, refused }, () => random));
+  it('the second wait is twice the first, a quarter more or less, and longer for a busy provider', () => {
+    const waits = (given: ModelFailure, random: number) =>
+      [1, 2].map((attempts) => nextAttempt(given, attempts, () => random));
     const ms = (...times: number[]) => times.map((each) => ({ kind: 'wait', ms: each }));
-    assert.deepEqual(waits(0.5), ms(1000, 2000, 4000, 8000, 16_000));
-    assert.deepEqual(waits(0), ms(750, 1500, 3000, 6000, 12_000));
-    assert.deepEqual(waits(1), ms(1250, 2500, 5000, 10_000, 20_000));
+    assert.deepEqual(waits(failure(), 0.5), ms(1000, 2000));
+    assert.deepEqual(waits(failure(), 0), ms(750, 1500));
+    assert.deepEqual(waits(failure(), 1), ms(1250, 2500));
+    for (const kind of ['rateLimit', 'overloaded'] as const)
+      assert.deepEqual(waits(failure({ failure: { kind, reason: 'busy' } }), 0.5), ms(5000, 10_000));
   });
 
-  const cases: readonly (readonly [rule: string, ModelFailure, refused: number, expected: RegExp])[] = [
+  const cases: readonly (readonly [rule: string, ModelFailure, attempts: number, expected: RegExp])[] = [
     [
       'the delay that the server asks for counts',
       failure({ retryAfterMs: 1234 }),
-      3,
+      2,
       /^\{"kind":"wait","ms":1234\}$/,
     ],
     ['five minutes are accepted', failure({ retryAfterMs: 300_000 }), 1, /"ms":300000/],
@@ -38,40 +35,17 @@ describe('after a failure', () => {
     ['a negative delay is 0', failure({ retryAfterMs: -5 }), 1, /"ms":0/],
     ['an invalid delay is ignored', failure({ retryAfterMs: Number.NaN }), 1, /"ms":1000/],
     ['a permanent failure is not retried', failure({ retryable: false }), 1, /^\{"kind":"giveUp"\}$/],
-    ['six attempts are enough', failure(), 6, /giveUp.*attempts":6/],
+    ['the third attempt is the last', failure(), 3, /giveUp.*attempts":3/],
     [
-      'three are enough for an error of the server',
-      failure({ failure: { kind: 'failed', reason: 'boom' } }),
+      'also at a provider that is busy',
+      failure({ failure: { kind: 'rateLimit', reason: 'busy' } }),
       3,
       /giveUp.*attempts":3/,
     ],
-    ['also when the server asks to retry', failure({ retryAfterMs: 1 }), 6, /giveUp/],
+    ['also when it says how long to wait', failure({ retryAfterMs: 1 }), 3, /giveUp/],
   ];
-  for (const [rule, given, refused, expected] of cases) {
-    it(rule, () =>
-      assert.match(JSON.stringify(nextAttempt(given, { begun: 0, refused }, () => 0.5)), expected),
-    );
-  }
-
-  const begun = { begun: true, progress: true };
-  const refused = { begun: false, progress: false };
-  const fiveRefused = Array.from({ length: 5 }, () => refused);
-  const sequences: readonly (readonly [rule: string, attempts: readonly (typeof begun)[], kind: string])[] = [
-    ['a reply that broke off twice is requested again', [begun, begun], 'wait'],
-    ['the third attempt is the last, whatever progress each has made', [begun, begun, begun], 'giveUp'],
-    ['refusals between them do not change that', [begun, refused, begun, refused, begun], 'giveUp'],
-    ['progress resets the count of refusals', [...fiveRefused, begun, refused], 'wait'],
-    [
-      'an attempt without new text does not',
-      [...fiveRefused, { ...begun, progress: false }, refused],
-      'giveUp',
-    ],
-  ];
-  for (const [rule, attempts, kind] of sequences) {
-    it(rule, () => {
-      const counted = attempts.reduce(countAttempt, NO_ATTEMPTS);
-      assert.equal(nextAttempt(failure(), counted, () => 0.5).kind, kind);
-    });
+  for (const [rule, given, attempts, expected] of cases) {
+    it(rule, () => assert.match(JSON.stringify(nextAttempt(given, attempts, () => 0.5)), expected));
   }
 });
 

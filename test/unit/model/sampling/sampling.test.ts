@@ -215,7 +215,7 @@ describe('when the model fails', () => {
 
   test('a persistent failure is reported after several attempts', async () => {
     const model = new ScriptedModel(...Array.from({ length: 9 }, () => [failure(true)]));
-    await assert.rejects(ask(model), { message: 'The model is busy. Gave up after 6 attempts.' });
+    await assert.rejects(ask(model), { message: 'The model is busy. Gave up after 3 attempts.' });
   });
 
   test('a refusal is an error', async () => {

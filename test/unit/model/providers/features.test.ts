@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hasFeature, leaveOut } from '../../../../src/model/request/features.ts';
+import { hasFeature, leaveOut } from '../../../../src/model/providers/refusals.ts';
 import type { FilePart, ModelRequest, RequestFeature } from '../../../../src/ports/models.ts';
-import { showMessages, TOOLS } from './requests.ts';
+import { showMessages, TOOLS } from '../request/requests.ts';
 
 const file = (name: string, mimeType: string): FilePart => ({
   kind: 'file',
