@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { readTail } from './assets/confined.ts';
 import { fileHolds } from './assets/folderIndex.ts';
-import { ConcurrencyLimit } from './base/async.ts';
+import { ConcurrencyLimit, TimeSlice } from './base/async.ts';
 import { defined, field, mapStrings } from './base/json.ts';
 import { SETTINGS } from './base/settings.ts';
 import { showWithResult } from './mcp/apps/result.ts';
@@ -95,6 +95,8 @@ export class McpClient extends ReadingPool implements ServerHost {
     const tool = { server: call.server, tool: call.tool };
     return this.#withSpills(assets, async (spills) => {
       const raw = await this.callToolRaw(call, { signal, onProgress, spills, chat });
+      // Parsing a large response has taken long.
+      await new TimeSlice().pause();
       const info = this.toolInfo(call.server, call.tool);
       const sink = info?.app === undefined ? undefined : this.#options.apps?.();
       const result =

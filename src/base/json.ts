@@ -12,18 +12,22 @@ export function mapStrings(value: unknown, replace: (text: string) => string, de
   if (typeof value === 'string') return replace(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '(nested too deeply)';
-  let isChanged = false;
-  const map = (each: unknown) => {
-    const mapped = mapStrings(each, replace, depth + 1);
-    if (mapped !== each) isChanged = true;
-    return mapped;
-  };
-  if (Array.isArray(value)) {
-    const items = value.map(map);
-    return isChanged ? items : value;
+  if (Array.isArray(value)) return mapItems(value, replace, depth + 1);
+  let entries: [unknown, unknown][] | undefined;
+  const keys = Object.keys(value);
+  for (const [at, key] of keys.entries()) {
+    const each: unknown = Reflect.get(value, key);
+    const [newKey, mapped] = [replace(key), mapStrings(each, replace, depth + 1)];
+    if (!entries && newKey === key && mapped === each) continue;
+    entries ??= keys.slice(0, at).map((before) => [before, Reflect.get(value, before)]);
+    entries.push([newKey, mapped]);
   }
-  const entries = Object.entries(value).map(([key, each]) => [map(key), map(each)] as const);
-  return isChanged ? Object.fromEntries(entries) : value;
+  return entries ? Object.fromEntries(entries) : value;
+}
+
+function mapItems(items: readonly unknown[], replace: (text: string) => string, depth: number): unknown {
+  const mapped = items.map((each) => mapStrings(each, replace, depth));
+  return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
 /** The length of a value as JSON, roughly. Stops counting above `maxChars`, whatever the size and the depth. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import { deferred } from '../base/async.ts';
+import { deferred, Queues, untilAborted } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
 import { helpText, usageText } from './help.ts';
@@ -27,19 +27,30 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
+/** Asks one question at a time: with two, an answer could go to the one that the user does not mean. */
 export function askOn(input: Readable, output: Writable): TerminalAsk {
-  return async (question, signal) => {
-    // An ended stream has no further events, so a question would never settle.
-    if (input.readableEnded || input.destroyed) return undefined;
-    const terminal = createInterface({ input, output });
-    const { promise: closed, resolve } = deferred<undefined>();
-    // Ctrl+C, Ctrl+D and the end of the input close the interface without an answer.
-    terminal.once('close', () => resolve(undefined));
-    try {
-      const answer = terminal.question(showInvisible(question), { signal }).catch(() => undefined);
-      return await Promise.race([answer, closed]);
-    } finally {
-      terminal.close();
-    }
-  };
+  const questions = new Queues();
+  return (question, signal) =>
+    untilAborted(
+      questions.run('', () => askNow(question, { input, output, signal })),
+      signal,
+    );
+}
+
+async function askNow(
+  question: string,
+  { input, output, signal }: { input: Readable; output: Writable; signal: AbortSignal },
+): Promise<string | undefined> {
+  // An ended stream has no further events, so a question would never settle.
+  if (input.readableEnded || input.destroyed || signal.aborted) return undefined;
+  const terminal = createInterface({ input, output });
+  const { promise: closed, resolve } = deferred<undefined>();
+  // Ctrl+C, Ctrl+D and the end of the input close the interface without an answer.
+  terminal.once('close', () => resolve(undefined));
+  try {
+    const answer = terminal.question(showInvisible(question), { signal }).catch(() => undefined);
+    return await Promise.race([answer, closed]);
+  } finally {
+    terminal.close();
+  }
 }

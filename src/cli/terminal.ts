@@ -66,7 +66,10 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
 
 const DECLINED = 'The user declined.';
 
-/** Asks one question at a time, even if several servers have requests. */
+/**
+ * Answers one request of a server at a time. Its text is part of the question: written alone, it could be below another
+ * question that is open.
+ */
 class Terminal {
   readonly #err: (text: string) => void;
   readonly #ask: TerminalAsk;
@@ -85,11 +88,9 @@ class Terminal {
 
   /** Rejects when the user declines. */
   async confirmText(question: string, text: string, signal: AbortSignal): Promise<void> {
-    const answer = await this.#inTurn(() => {
-      // `err` shows invisible characters again.
-      this.#err(`${question}\n${quote(restoreInvisible(text))}`);
-      return this.#ask('[y]es, [n]o? ', signal);
-    });
+    // `ask` shows invisible characters again.
+    const quoted = quote(restoreInvisible(text));
+    const answer = await this.#inTurn(() => this.#ask(`${question}\n${quoted}\n[y]es, [n]o? `, signal));
     signal.throwIfAborted();
     if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new Error(DECLINED);
   }
@@ -106,11 +107,12 @@ class Terminal {
     signal: AbortSignal,
   ): Promise<ElicitationAnswer> {
     const questions = await withPatterns(argumentQuestions(schema));
-    this.#err(`The server ${server} asks:\n${quote(message)}\n${FORM_HINT}`);
-    if (questions.length === 0) return this.#confirm('Press Enter to accept, or type - to decline: ', signal);
+    const intro = `The server ${server} asks:\n${quote(message)}\n${FORM_HINT}\n`;
+    if (questions.length === 0)
+      return this.#confirm(`${intro}Press Enter to accept, or type - to decline: `, signal);
     const content: [string, unknown][] = [];
-    for (const question of questions) {
-      const answer = await this.#askField(question, signal);
+    for (const [at, question] of questions.entries()) {
+      const answer = await this.#askField(question, at === 0 ? intro : '', signal);
       if (answer === 'decline' || answer === 'cancel') return { action: answer };
       content.push([question.name, answer.value]);
     }
@@ -120,16 +122,17 @@ class Terminal {
   /** Asks again until the answer is valid. */
   async #askField(
     question: ArgumentQuestion,
+    intro: string,
     signal: AbortSignal,
   ): Promise<{ readonly value: unknown } | 'decline' | 'cancel'> {
-    for (;;) {
-      const text = await this.#ask(describe(question), signal);
+    for (let before = intro; ; ) {
+      const text = await this.#ask(`${before}${describe(question)}`, signal);
       if (text === undefined || signal.aborted) return 'cancel';
       if (text.trim() === '-') return 'decline';
       if (text === '' && question.default !== undefined) return { value: question.default };
       const answer = checkAnswer(question, text);
       if (answer.ok) return { value: answer.value };
-      this.#err(answer.message);
+      before = `${answer.message}\n`;
     }
   }
 
@@ -138,16 +141,17 @@ class Terminal {
     server: string,
     signal: AbortSignal,
   ): Promise<ElicitationAnswer> {
+    let page: ReturnType<typeof checkElicitationUrl>;
     try {
-      const { host, href } = checkElicitationUrl(url);
-      this.#err(
-        `The server ${server} asks you to open a page on ${host}:\n${quote(message)}\nOpen this address in a browser: ${href}`,
-      );
+      page = checkElicitationUrl(url);
     } catch (error) {
       this.#err(`The server ${server} asked you to open an address, which was declined. ${messageOf(error)}`);
       return { action: 'decline' };
     }
-    return this.#confirm('Press Enter when you are done, or type - to decline: ', signal);
+    return this.#confirm(
+      `The server ${server} asks you to open a page on ${page.host}:\n${quote(message)}\nOpen this address in a browser: ${page.href}\nPress Enter when you are done, or type - to decline: `,
+      signal,
+    );
   }
 
   async #confirm(question: string, signal: AbortSignal): Promise<ElicitationAnswer> {
@@ -163,15 +167,15 @@ const MAX_SHOWN_CHARS = 300;
 const MAX_QUOTED_CHARS = 20_000;
 const MAX_QUOTED_LINES = 100;
 
-/** One line with the field's name, its choices and its default. */
+/** One line with the field's name, its choices and its default. All of them are the server's words. */
 function describe(question: ArgumentQuestion): string {
   const { title, description, required } = question;
   const about = description ? `: ${description}` : '';
-  const name = `${title}${required ? '' : ' (optional)'}${about}`.replace(/\s+/g, ' ');
+  const name = cut(`${title}${required ? '' : ' (optional)'}${about}`);
   const choices = choicesOf(question);
   const preset = question.default === undefined ? '' : ` [${printAnswer(question, question.default)}]`;
   const shown = choices === '' ? '' : ` {${cut(choices)}}`;
-  return `${cut(name)}${shown}${cut(preset)} > `;
+  return `${name}${shown}${cut(preset)}`.replace(/\s+/g, ' ').concat(' > ');
 }
 
 function choicesOf(question: ArgumentQuestion): string {
@@ -227,7 +231,9 @@ function describeCall(call: ToolCall, notes: readonly string[]): string {
   const json = JSON.stringify(call.arguments, undefined, 2);
   const files =
     notes.length === 0 ? '' : `Files that the tool gets:\n${notes.map((note) => `  ${note}\n`).join('')}`;
-  return `Allow the call to ${renderToolName(call)}? Arguments:\n${json}\n${files}[y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
+  const name = renderToolName(call);
+  // The name is also at the end: long arguments push the first line off the screen.
+  return `${name} is called with these arguments:\n${json}\n${files}Allow the call to ${name}? [y]es, [n]o, “n REASON” to tell the model why, [s]top: `;
 }
 
 function readAnswer(answer: string): ConsentAnswer {

@@ -7,9 +7,11 @@ export function looksLikeJson(text: string): boolean {
 /** An object or a list in JSON. Of a very long one, only the ends are looked at. */
 export function isJson(text: string): boolean {
   if (!looksLikeJson(text)) return false;
-  return hasManyValues(text) ? /[\]}]\s*$/.test(text.slice(-MAX_END_CHARS)) : parseJson(text) !== undefined;
+  const isLong = text.length > MAX_PARSED_CHARS || hasManyValues(text);
+  return isLong ? /[\]}]\s*$/.test(text.slice(-MAX_END_CHARS)) : parseJson(text) !== undefined;
 }
 
+const MAX_PARSED_CHARS = 8_000_000;
 const MAX_END_CHARS = 100;
 
 const MAX_CHARS = 400_000;

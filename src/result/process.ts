@@ -74,7 +74,9 @@ export async function prepareResult(
   const transformed: Transformed = transform
     ? await applyTransform(result, transform, { tool, spills, read: files.read, normalize })
     : { result, changed: false };
+  const reading = new TimeSlice();
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
+  if (reading.isOver()) await reading.pause();
   const rules = { spills, rules: fields };
   const context = { ...rules, extract: remember((text) => extractBytes(text, rules)) };
   const extracted = await extractFromValue(raw.structured, rules);
@@ -95,6 +97,7 @@ export async function prepareResult(
       if (slice.isOver()) await slice.pause();
       parts.push(...(await saver.saveBlock(block)));
     }
+    if (slice.isOver()) await slice.pause();
     parts.push(
       ...(await saver.saveStructured(raw.structured, extracted, field(transformed.result, 'content'))),
     );

@@ -1,3 +1,4 @@
+import { TimeSlice } from '../base/async.ts';
 import { mapStrings, parseJson, sameJson } from '../base/json.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
@@ -149,12 +150,16 @@ export class ResultSaver {
       }
       replaced.set(text, shown.join(''));
     }
+    const slice = new TimeSlice();
     const filled = mapStrings(value, (text) => replaced.get(text) ?? text);
+    if (slice.isOver()) await slice.pause();
     const blocks = [mapStrings(content, (text) => this.#replaced.get(text) ?? text), ...this.#texts];
     if (own.length === 0 && isRepeated(filled, blocks)) return [];
+    if (slice.isOver()) await slice.pause();
     const json = JSON.stringify(filled, null, 2);
     this.#texts.push(json);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
+    if (slice.isOver()) await slice.pause();
     return [...own, ...(await this.saveLongText({ kind: 'text', text: json }))];
   }
 

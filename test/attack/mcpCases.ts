@@ -19,8 +19,8 @@ import {
 import { defined, levels, longText, mutated, path, rarely, schema, text, upTo, value } from './values.ts';
 
 const SERVERS = ['--servers', 'mcp.json'];
-export const CALL = ['call', 'bad.t0', '--chat', CHAT, ...SERVERS, '--timeout', '10'];
-export const RUN = ['run', CHAT, '--models', 'models.json', '--model', 'm', ...SERVERS, '--timeout', '10'];
+export const CALL = ['call', 'bad.t0', '--chat', CHAT, ...SERVERS, '--timeout', '60'];
+export const RUN = ['run', CHAT, '--models', 'models.json', '--model', 'm', ...SERVERS, '--timeout', '60'];
 export const AUTO = ['--approve', 'auto', '--max-steps', '3'];
 /** Few are run by the bundle, which takes a process each. */
 export const built = rarely(25, fc.constant(true));
@@ -129,7 +129,7 @@ const COMMANDS: readonly (readonly [Case['command'], Readonly<Record<string, fc.
     },
   ],
   [
-    ['read', 'bad', 'x://r', '--chat', CHAT, ...SERVERS, '--timeout', '10'],
+    ['read', 'bad', 'x://r', '--chat', CHAT, ...SERVERS, '--timeout', '60'],
     { 'resources/read': mutated([CONTENTS], fc.oneof(text, value)).map((contents) => ({ contents })) },
   ],
   [[...RUN, ...AUTO], { 'tools/list': tools, 'tools/call': result }],

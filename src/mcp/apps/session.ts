@@ -277,9 +277,10 @@ export class AppSession {
   /** Limited, so that an app cannot fill the disk. */
   #log(level: 'info' | 'warn' | 'error', message: string): void {
     this.#logged += 1;
+    if (this.#logged > MAX_LOGGED) return;
     const { log, call } = this.#deps;
-    const line = `app of ${call.tool}: ${cut(showInvisible(message.replace(/\s+/g, ' ')), MAX_LOG_CHARS)}`;
-    if (this.#logged <= MAX_LOGGED) log[level](line);
+    const short = cut(message, MAX_LOG_CHARS);
+    log[level](`app of ${call.tool}: ${showInvisible(short.replace(/\s+/g, ' '))}`);
     if (this.#logged === MAX_LOGGED) log.warn(`app of ${call.tool}: further messages are not logged`);
   }
 

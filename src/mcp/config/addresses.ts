@@ -24,19 +24,18 @@ const METADATA_NAMES: ReadonlySet<string> = new Set([
   'instance-data.ec2.internal',
 ]);
 
-/** Link-local addresses in all their IPv6 forms, other metadata services, and unspecified addresses. */
+/** Link-local addresses, other metadata services, and unspecified addresses. */
 const FORBIDDEN_ADDRESSES = blockList([
-  ['169.254.0.0', 16],
-  ['::a9fe:0', 112],
-  ['64:ff9b::a9fe:0', 112],
-  ['2002:a9fe::', 32],
   ['fe80::', 10],
   ['fd00:ec2::254', 128],
-  ['100.100.100.200', 32],
-  ['168.63.129.16', 32],
-  ['192.0.0.192', 32],
   ['0.0.0.0', 8],
   ['::', 128],
+  ...inAllForms([
+    ['169.254.0.0', 16],
+    ['100.100.100.200', 32],
+    ['168.63.129.16', 32],
+    ['192.0.0.192', 32],
+  ]),
 ]);
 
 /** Whether something is on this machine, in its network, or elsewhere. */
@@ -54,10 +53,12 @@ export function isForbiddenAddress(address: string): boolean {
 }
 
 const MACHINE = blockList([['::1', 128], ...inAllForms([['127.0.0.0', 8]])]);
-/** Private networks, those of providers and of IPv6, and multicast. */
+/** Private networks, those of providers and of IPv6, multicast, and reserved addresses. */
 const NETWORK = blockList([
+  ['64:ff9b:1::', 48],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
   ...inAllForms([
     ['10.0.0.0', 8],
@@ -66,17 +67,19 @@ const NETWORK = blockList([
     ['100.64.0.0', 10],
     ['169.254.0.0', 16],
     ['198.18.0.0', 15],
-    ['224.0.0.0', 4],
+    ['224.0.0.0', 3],
   ]),
 ]);
 
-/** IPv4 subnets, also as translated by NAT64 and 6to4. A list finds IPv4 in IPv6 (`::ffff:…`) by itself. */
+/** IPv4 subnets, also as IPv6 writes and translates them. A list finds the form `::ffff:…` by itself. */
 function inAllForms(subnets: readonly Subnet[]): readonly Subnet[] {
   return subnets.flatMap(([address, bits]): readonly Subnet[] => {
     const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
     const [high, low] = [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
     return [
       [address, bits],
+      [`::${high}:${low}`, 96 + bits],
+      [`::ffff:0:${high}:${low}`, 96 + bits],
       [`64:ff9b::${high}:${low}`, 96 + bits],
       [`2002:${high}:${low}::`, 16 + bits],
     ];

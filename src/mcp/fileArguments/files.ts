@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/collections.ts';
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
@@ -222,16 +223,15 @@ function describeSteps(steps: readonly PathStep[]): string {
 
 type Replacement = { readonly steps: readonly PathStep[]; readonly value: unknown };
 
-function fill(value: unknown, replacements: readonly Replacement[]): unknown {
-  const here = replacements.find(({ steps }) => steps.length === 0);
+function fill(value: unknown, replacements: readonly Replacement[], depth = 0): unknown {
+  const here = replacements.find(({ steps }) => steps.length === depth);
   if (here) return here.value;
   if (replacements.length === 0) return value;
-  const below = (step: PathStep): readonly Replacement[] =>
-    replacements.flatMap(({ steps: [first, ...rest], value: inner }) =>
-      first === step ? [{ steps: rest, value: inner }] : [],
-    );
-  if (Array.isArray(value)) return value.map((item: unknown, index) => fill(item, below(index)));
+  // Grouped once: a list may have thousands of items, and a thousand of them files.
+  const below = groupBy(replacements, ({ steps }) => steps[depth]);
+  const fillAt = (step: PathStep, item: unknown) => fill(item, below.get(step) ?? [], depth + 1);
+  if (Array.isArray(value)) return value.map((item: unknown, index) => fillAt(index, item));
   if (!isObject(value)) return value;
   // `fromEntries` also creates an own property for "__proto__".
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, below(name))]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillAt(name, item)]));
 }

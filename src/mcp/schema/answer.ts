@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../../base/json.ts';
+import { visibleLine } from '../../base/lines.ts';
 import { exampleFor } from './example.ts';
 import { printJson } from './walk.ts';
 
@@ -68,8 +69,16 @@ export type CheckedAnswer =
 export function checkAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
   if (question.kind === 'text' ? text === '' : text.trim() === '') return checkEmpty(question);
   const parsed = parseAnswer(question, text);
-  const message = parsed.ok ? answerProblem(question, parsed.value) : undefined;
-  return message === undefined ? parsed : { ok: false, message };
+  const message = parsed.ok ? answerProblem(question, parsed.value) : parsed.message;
+  return message === undefined ? parsed : { ok: false, message: shortLine(message) };
+}
+
+const MAX_MESSAGE_CHARS = 500;
+
+/** Messages quote choices, patterns and examples, which are the words of a server. */
+function shortLine(message: string): string {
+  const line = visibleLine(message.slice(0, 2 * MAX_MESSAGE_CHARS));
+  return line.length <= MAX_MESSAGE_CHARS ? line : `${line.slice(0, MAX_MESSAGE_CHARS)}…`;
 }
 
 /** Whether a value that was not typed, such as a default, is an answer to the question. */

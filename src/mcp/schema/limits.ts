@@ -105,8 +105,14 @@ export function pickKeywords(
   );
 }
 
-/** Validators count the length of a text character by character. */
-const STEPS_FOR_LENGTH = 1000;
+/** Validators count the length of a text character by character, and look for the target of a reference. */
+const STEPS_TO_READ: ReadonlyMap<PropertyKey, number> = new Map([
+  ['minLength', 1000],
+  ['maxLength', 1000],
+  ['$ref', 10],
+]);
+/** Listing the keys of a proxy takes longer than reading them. */
+const STEPS_PER_KEY = 2;
 
 /**
  * A proxy of the schema that throws when it has been read too often. References can expand a few lines into an
@@ -118,17 +124,24 @@ export function meterSchema(schema: object, steps: { left: number }): Record<str
   const made = new WeakSet<object>();
   const wrap = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || made.has(value)) return value;
-    const known = wrapped.get(value) ?? new Proxy(value, { get });
+    const known = wrapped.get(value) ?? new Proxy(value, { get, ownKeys });
     wrapped.set(value, known);
     made.add(known);
     return known;
   };
+  const spend = (count: number) => {
+    steps.left -= count;
+    if (steps.left < 0) throw new Error('The schema takes too many steps.');
+  };
   const get = (target: object, key: PropertyKey): unknown => {
     const value: unknown = Reflect.get(target, key);
-    const isLength = (key === 'minLength' || key === 'maxLength') && value !== undefined;
-    steps.left -= isLength ? STEPS_FOR_LENGTH : 1;
-    if (steps.left < 0) throw new Error('The schema takes too many steps.');
+    spend(value === undefined ? 1 : (STEPS_TO_READ.get(key) ?? 1));
     return wrap(value);
+  };
+  const ownKeys = (target: object): ArrayLike<string | symbol> => {
+    const keys = Reflect.ownKeys(target);
+    spend(STEPS_PER_KEY * keys.length);
+    return keys;
   };
   return wrap(schema) as Record<string, unknown>;
 }

@@ -39,6 +39,7 @@ export class JsonFilter {
   #escaped = false;
   /** The text of the current string if the position needs it. */
   #text: string | undefined;
+  #isKey = false;
   /** Spilled strings of the current message, until its id is known. */
   #unassigned: SpillTable | undefined;
   #assigning: Promise<void>[] = [];
@@ -120,12 +121,14 @@ export class JsonFilter {
 
   #passStructure(chunk: Buffer, from: number): number {
     const { at, opened } = this.#position.moveToString(chunk, from);
-    const { values, id } = this.#position;
+    const { values, keys, id } = this.#position;
     if (values > BUDGET.messageValues && values > this.#requests.maxValues(id)) this.#out.overflow();
+    if (keys > BUDGET.messageKeys) this.#out.overflow();
     this.#emit(chunk.subarray(from, at));
     if (opened) {
       this.#string = this.#position.isResultValue ? 'short' : 'passed';
       this.#text = this.#position.needsText ? '' : undefined;
+      this.#isKey = this.#position.isKey;
       this.#start = this.#out.length;
     }
     return at;
@@ -136,6 +139,7 @@ export class JsonFilter {
     const ended = end < chunk.length;
     if (this.#string instanceof StringSpill) return this.#passSpilled(chunk, from, end);
     this.#emit(chunk.subarray(from, end));
+    if (this.#isKey) this.#position.takeKey(chunk, from, end);
     if (this.#text !== undefined && this.#text.length < MAX_KEPT_CHARS) {
       this.#text += chunk.toString('latin1', from, Math.min(end, from + MAX_KEPT_CHARS));
     }
@@ -162,6 +166,7 @@ export class JsonFilter {
 
   #close(quote: Buffer): void {
     if (this.#text !== undefined) this.#position.takeText(this.#text);
+    if (this.#isKey) this.#position.endKey();
     this.#emit(quote);
     this.#string = undefined;
     this.#text = undefined;

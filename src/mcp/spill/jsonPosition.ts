@@ -6,6 +6,12 @@ export class JsonPosition {
   readonly #commas: number[] = [];
   #depth = 0;
   #values = 0;
+  /** One for each hash that a key had; made for the first key. */
+  #seenKeys: Uint8Array | undefined;
+  #keys = 0;
+  /** Random, so that a server cannot choose keys with equal hashes. */
+  readonly #seed = Math.trunc(Math.random() * 2 ** 32);
+  #hash = this.#seed;
   /** 1, or 2 in a batch. */
   #messageDepth = 1;
   #afterColon = false;
@@ -30,6 +36,11 @@ export class JsonPosition {
     return this.#values;
   }
 
+  /** How many different keys have ended, roughly, and at most 65,536. */
+  get keys(): number {
+    return this.#keys;
+  }
+
   get isInResult(): boolean {
     return this.#section === 'result';
   }
@@ -45,9 +56,17 @@ export class JsonPosition {
     return this.#depth === this.#messageDepth && (!this.#afterColon || this.#section === 'id');
   }
 
+  /** True if a string that begins here is a key; takeKey() and endKey() count it. */
+  get isKey(): boolean {
+    return !this.#afterColon && this.#arrays[this.#depth - 1] !== true;
+  }
+
   reset(): void {
     this.#depth = 0;
     this.#values = 0;
+    this.#seenKeys?.fill(0);
+    this.#keys = 0;
+    this.#hash = this.#seed;
     this.#messageDepth = 1;
     this.#beginMessage();
   }
@@ -65,6 +84,21 @@ export class JsonPosition {
       if (isId || byte === 0x3a) isId = this.#isInId;
     }
     return { at: length, opened: false };
+  }
+
+  /** Bytes of a key. */
+  takeKey(bytes: Buffer, from: number, end: number): void {
+    let hash = this.#hash;
+    for (let at = from; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), HASH_PRIME);
+    this.#hash = hash;
+  }
+
+  endKey(): void {
+    this.#seenKeys ??= new Uint8Array(KEY_HASHES);
+    const slot = (this.#hash ^ (this.#hash >>> 16)) & (KEY_HASHES - 1);
+    if (this.#seenKeys[slot] === 0) this.#keys++;
+    this.#seenKeys[slot] = 1;
+    this.#hash = this.#seed;
   }
 
   takeText(text: string): void {
@@ -136,6 +170,9 @@ export class JsonPosition {
 
 const IS_PASSED = new Uint8Array(256).fill(1);
 for (const byte of Buffer.from(',:{}[]"')) IS_PASSED[byte] = 0;
+/** Of FNV-1a. */
+const HASH_PRIME = 0x01000193;
+const KEY_HASHES = 65_536;
 const MAX_DEPTH = 500;
 /** A block of a result, and a key of an object with more keys than this, take about ten times as long as other values. */
 const FEW_KEYS = 1000;

@@ -88,7 +88,8 @@ export class PendingRequests {
 
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
-    const limit = `more than ${describeSize(BUDGET.messageBytes)} of text, or ${BUDGET.messageValues} values`;
+    const { messageBytes, messageValues, messageKeys } = BUDGET;
+    const limit = `more than ${describeSize(messageBytes)} of text, ${messageValues} values, or ${messageKeys} different keys`;
     if (id === undefined) throw new Error(`A message with ${limit} was dropped.`);
     const message = `its response contains ${limit}. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));

@@ -43,6 +43,8 @@ describe('the metadata of a server on the internet lead to', () => {
       '[::1]',
       '[::ffff:127.0.0.1]',
       '[64:ff9b::7f00:1]',
+      '[::7f00:1]',
+      '[::ffff:0:7f00:1]',
     ])
       await assert.rejects(confined(`http://${host}:${port}/`, { method: 'POST', body: 'x' }), NEAR, host);
     assert.deepEqual(requests, []);
@@ -55,6 +57,10 @@ describe('the metadata of a server on the internet lead to', () => {
     '100.64.0.1',
     '[fd12::1]',
     '[2002:a00:1::]',
+    '[::a00:1]',
+    '[64:ff9b:1::808:808]',
+    '[fec0::1]',
+    '255.255.255.255',
   ]) {
     test(`no address of the local network: ${address}`, async () => {
       const confined = createConfinedFetch('https://203.0.113.9/mcp');

@@ -162,7 +162,7 @@ describe('messages over stdio', () => {
     const { call, check, folder } = start(t);
     await assert.rejects(
       call('text', { size: 70 * 1024 * 1024 }, folder.table()),
-      /^Error: Tool text of server a failed: its response contains more than 67\.1 MB of text, or 500000 values\. Request less/,
+      /^Error: Tool text of server a failed: its response contains more than 67\.1 MB of text, 500000 values, or 50000 different keys\. Request less/,
     );
     await check('image', { size: MB, seed: 4 });
   });

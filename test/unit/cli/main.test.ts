@@ -42,3 +42,18 @@ test('a stop ends a question without an answer', async () => {
   stop.abort();
   assert.equal(await answered, undefined);
 });
+
+test('one question is asked at a time, and a stop ends those that wait', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const askHere = askOn(input, output);
+  const stop = new AbortController();
+  const answers = ['First? ', 'Second? '].map((question) => askHere(question, never));
+  const stopped = askHere('Third? ', stop.signal);
+  stop.abort();
+  assert.equal(await stopped, undefined);
+  input.write('one\n');
+  assert.equal(await answers[0], 'one');
+  input.write('two\n');
+  assert.equal(await answers[1], 'two');
+  assert.equal(String(output.read()), 'First? Second? ');
+});

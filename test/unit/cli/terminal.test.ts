@@ -65,13 +65,11 @@ describe('a form on the terminal', () => {
       action: 'accept',
       content: { name: 'Ada', size: 3, gift: true, colour: 'b', extras: ['x', 'y'] },
     });
+    assert.match(shown[0] ?? '', /^The server shop asks:\n[\s\S]*\nname: Your name > $/);
     assert.deepEqual(shown.slice(1), [
-      'name: Your name > ',
-      'A value is required.',
-      'name: Your name > ',
+      'A value is required.\nname: Your name > ',
       'size (optional) [3] > ',
-      'It must be at least 1.',
-      'size (optional) [3] > ',
+      'It must be at least 1.\nsize (optional) [3] > ',
       'gift (optional) {yes, no} > ',
       'colour (optional) {r = Red, b = Blue} > ',
       'extras (optional) {some of: x, y} > ',
@@ -118,11 +116,17 @@ describe('a form on the terminal', () => {
     const one = form({ one: { type: 'string' } });
     const two = form({ two: { type: 'string' } });
     await Promise.all([requests.elicit?.(one, BY, signal), requests.elicit?.(two, BY, signal)]);
-    assert.deepEqual(
-      shown.filter((text) => text.endsWith('> ')),
-      ['one (optional) > ', 'two (optional) > '],
-    );
-    assert.match(shown[2] ?? '', /^The server shop asks/);
+    assert.match(shown[0] ?? '', /^The server shop asks[\s\S]*\none \(optional\) > $/);
+    assert.match(shown[1] ?? '', /^The server shop asks[\s\S]*\ntwo \(optional\) > $/);
+  });
+
+  test('no word of a field starts a line', async () => {
+    const bad = 'x\nAllow the call to bank.pay? ';
+    const { requests, shown } = person(['?', '?', '-']);
+    const field = { type: 'string', title: bad, description: bad, enum: [bad, 'b'], default: bad };
+    await requests.elicit?.(form({ field }), BY, signal);
+    assert.equal(shown.length, 3);
+    assert.doesNotMatch(shown.join('\n'), /^Allow/m);
   });
 });
 
@@ -136,7 +140,7 @@ describe('an address on the terminal', () => {
     });
     assert.equal(
       shown[0],
-      'The server shop asks you to open a page on pay.test:\n  | Pay here.\nOpen this address in a browser: https://pay.test/x?y=1',
+      'The server shop asks you to open a page on pay.test:\n  | Pay here.\nOpen this address in a browser: https://pay.test/x?y=1\nPress Enter when you are done, or type - to decline: ',
     );
   });
 
@@ -163,8 +167,8 @@ describe('a sampling request on the terminal', () => {
       /^The server shop requests a completion from your model m1\. Send this\?\n(?: {2}\| .*\n)*? {2}\| Which colour\?/,
     );
     assert.match(
-      shown[2] ?? '',
-      /^The reply of the model\. Send it to the server shop\?\n[\s\S]* {2}\| blue$/,
+      shown[1] ?? '',
+      /^The reply of the model\. Send it to the server shop\?\n[\s\S]* {2}\| blue\n\[y\]es, \[n\]o\? $/,
     );
   });
 
@@ -241,7 +245,7 @@ describe('a question about a call', () => {
     await terminalConsent('ask', { ask, signal }).mayCall(call, tool, { notes: ['a.pdf'] });
     assert.match(
       asked,
-      /^Allow the call to shop\.buy\? Arguments:\n\{\n {2}"item": "cake"\n\}\nFiles that the tool gets:\n {2}a\.pdf\n\[y\]es/,
+      /^shop\.buy is called with these arguments:\n\{\n {2}"item": "cake"\n\}\nFiles that the tool gets:\n {2}a\.pdf\nAllow the call to shop\.buy\? \[y\]es/,
     );
   });
 

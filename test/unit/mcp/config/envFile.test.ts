@@ -25,6 +25,7 @@ describe('an env file', () => {
     ['quoted text may span lines', 'A="1\n2"\nB=\'3\r\n4\'', { A: '1\n2', B: '3\n4' }],
     ['nothing is expanded', 'A=1\nB=$A ${A} $(id) `id`', { A: '1', B: '$A ${A} $(id) `id`' }],
     ['the last value wins', 'A=1\nA=2', { A: '2' }],
+    ['a comment ends with its line, however often it begins', `A=1${' #'.repeat(99_999)}\u2028`, { A: '1' }],
     ['quotes inside of a value', "A=it's", { A: "it's" }],
   ];
   for (const [name, text, expected] of cases) {

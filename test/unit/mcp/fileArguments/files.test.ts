@@ -38,6 +38,13 @@ describe('references are found at any depth', () => {
     });
   });
 
+  it('many files in a long list take as long as the list', async () => {
+    const schema = taking('files', { type: 'array', items: { type: 'string', format: 'byte' } });
+    const files = Array.from({ length: 100_000 }, (_, at) => (at % 101 === 0 ? ASSET : 'x'));
+    const expected = files.map((each) => (each === ASSET ? BASE64 : each));
+    assert.deepEqual(await resolve({ files }, schema), { files: expected });
+  });
+
   it('an object in a union uses the member for objects', async () => {
     const schema = taking('x', {
       anyOf: [{ type: 'string' }, { type: 'object', properties: { y: { format: 'path' } } }],

@@ -15,7 +15,8 @@ const REFUSED: Readonly<Record<string, string>> = {
     http://0.0.0.0/ http://169.254.169.254/latest/meta-data/ https://169.254.169.254/ https://169.254.0.1/
     https://2852039166/ https://0251.0376.0251.0376/ https://0xa9.0xfe.0xa9.0xfe/ https://[fe80::1]/
     https://[febf::1]/ https://[::ffff:169.254.169.254]/ https://[::ffff:a9fe:a9fe]/ https://[::169.254.169.254]/
-    https://[64:ff9b::a9fe:a9fe]/ https://[2002:a9fe:a9fe::]/ https://[fd00:ec2::254]/ https://100.100.100.200/
+    https://[::ffff:0:a9fe:a9fe]/
+    https://[64:ff9b::a9fe:a9fe]/ https://[::ffff:100.100.100.200]/ https://[64:ff9b::6464:64c8]/ https://[2002:a9fe:a9fe::]/ https://[fd00:ec2::254]/ https://100.100.100.200/
     https://metadata.google.internal/ https://METADATA.google.internal./ https://metadata/`,
   'contains a user name': 'https://bank.example@evil.example/ https://user:password@auth.example/',
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { schemaProblem } from '../../../../src/mcp/schema/limits.ts';
+import { meterSchema, schemaProblem } from '../../../../src/mcp/schema/limits.ts';
 
 function nested(levels: number): unknown {
   let schema: unknown = {};
@@ -75,4 +75,30 @@ describe('a schema is safe', () => {
   for (const [rule, schema] of Object.entries(cases)) {
     it(rule, () => assert.equal(schemaProblem(schema), undefined));
   }
+});
+
+it('a metered schema charges for references and for listing keys', () => {
+  const steps = { left: 100 };
+  const schema = meterSchema({ $ref: '#/a', toString: { k: 1 }, x: Array(30).fill(1) }, steps);
+  const spent = (use: () => unknown) => {
+    const before = steps.left;
+    use();
+    return before - steps.left;
+  };
+  assert.equal(
+    spent(() => schema['$ref']),
+    10,
+  );
+  assert.equal(
+    spent(() => schema['toString']),
+    1,
+  );
+  assert.equal(
+    spent(() => Reflect.ownKeys(schema)),
+    6,
+  );
+  assert.throws(
+    () => Object.keys(schema['x'] as object).concat(Object.keys(schema['x'] as object)),
+    /too many steps/,
+  );
 });

@@ -128,6 +128,16 @@ describe('the values of a message are limited, whatever its size', () => {
     ['blocks', `{"content":[${repeat(20_000, () => '{"type":"text"}')}]}`, false],
     ['too many blocks', `{"content":[${repeat(50_000, () => '{}')}]}`, true],
     ['an object with many keys', `{"x":{${repeat(20_000, (at) => `"${at}":1`)}}}`, false],
+    [
+      'few keys of their own',
+      `{"x":{"y":[${repeat(9_000, (at) => `{"${at}":1,"b${at}":{"c":2}}`)}]}}`,
+      false,
+    ],
+    [
+      'too many keys of their own',
+      `{"x":{"y":[${repeat(90_000, (at) => `{"${at}":1,"b${at}":{"c":2}}`)}]}}`,
+      true,
+    ],
     ['an object with too many keys', `{"x":{${repeat(60_000, (at) => `"${at}":1`)}}}`, true],
   ];
   for (const [what, result, isRefused] of results) {
