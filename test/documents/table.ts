@@ -44,7 +44,7 @@ const SLIDES = [
   '## Slide 4\n\n# Other scripts\n\nGrüße aus Köln. 日本語のテキスト。',
 ];
 const HTML = ['# Apples & pears', 'The harvest of **2026** was good: 1 < 2', '- First point\n- Second point'];
-const TREE = ['4 files, 14 bytes', '- notes/readme.txt (6 bytes)', '- notes/Grüße/data.csv (8 bytes)'];
+const TREE = ['2 files, 14 bytes', '- notes/readme.txt (6 bytes)', '- notes/Grüße/data.csv (8 bytes)'];
 
 /** What the text of each document contains, in this order. */
 export const TEXTS: Readonly<Record<string, readonly string[]>> = {

@@ -5,8 +5,10 @@ import { BUDGET } from '../../base/budget.ts';
 import type { Spill, Spills } from '../../ports/results.ts';
 import { renderPlaceholder } from '../../result/findBytes.ts';
 
-/** Two buffers of this size alternate: one fills while the other is written. */
-const BATCH_BYTES = 256 * 1024;
+/** Most strings fit into the first buffer. */
+const FIRST_BATCH_BYTES = 256 * 1024;
+/** Then two of this size alternate: one fills while the other is written. Each write wakes threads, which takes time. */
+const BATCH_BYTES = 1024 * 1024;
 /** Data is synced in the background after this much, so that the final sync is short. */
 const SYNC_BYTES = 16 * 1024 * 1024;
 /** A multiple of three, so that each piece is complete base64. */
@@ -27,7 +29,7 @@ export async function* readSpilled(path: string, size: number): AsyncGenerator<B
 /** A temporary file. It is created when the bytes no longer fit into one batch, or at the end. */
 export class SpillFile {
   readonly #folder: SpillTableOptions['folder'];
-  #batch: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #batch: Buffer = Buffer.allocUnsafeSlow(FIRST_BATCH_BYTES);
   #spare: Buffer | undefined;
   #used = 0;
   #size = 0;
@@ -97,7 +99,8 @@ export class SpillFile {
     this.#head ??= Buffer.from(full.subarray(0, HEAD_BYTES));
     await this.#settle();
     if (!this.#discarded) this.#writing = this.#write(full, this.#written);
-    [this.#batch, this.#spare] = [this.#spare ?? Buffer.allocUnsafeSlow(BATCH_BYTES), this.#batch];
+    const spare = this.#batch.length === BATCH_BYTES ? this.#batch : undefined;
+    [this.#batch, this.#spare] = [this.#spare ?? Buffer.allocUnsafeSlow(BATCH_BYTES), spare];
     this.#written += full.length;
     this.#used = 0;
   }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { quoteDiff, quoteLines, quoteProblems, quoteTerminal } from '../../chat/edits/fileLink.ts';
 import { renderLineRange } from '../../chat/format/lineRange.ts';
@@ -26,6 +27,8 @@ const MAX_OUTPUT_CHARS = 200_000;
 /** Of a longer selection, the lines are attached. */
 const MAX_SELECTION_CHARS = 200_000;
 const MAX_FILES_WITH_PROBLEMS = 10;
+/** Git may wait for a network drive, or for a filter of the repository. */
+const MAX_DIFF_MS = 30_000;
 
 /** Not in the command palette. */
 const INSERT_DIFF = 'filechat.insertDiff';
@@ -207,7 +210,8 @@ function diffItems({ document, range }: RequestAt<'file'>): vscode.CompletionIte
 async function insertDiff(document: vscode.TextDocument): Promise<void> {
   const repository = repositoryOf(document.uri);
   try {
-    const diffs = await Promise.all([repository?.diff(true), repository?.diff(false)]);
+    const reading = Promise.all([repository?.diff(true), repository?.diff(false)]);
+    const diffs = await unlessAborted(reading, AbortSignal.timeout(MAX_DIFF_MS));
     const diff = diffs.filter((each) => each?.trim()).join('\n');
     if (diff === '') return void tell(failed(vscode.l10n.t('There are no uncommitted changes.')));
     const editor = await showInUserTurn(document);

@@ -125,6 +125,7 @@ function describe(entity: Entity): string {
   const name =
     parameter(entity.headers.get('content-disposition'), 'filename') ??
     parameter(entity.headers.get('content-type'), 'name') ??
+    (entity.type === 'message/rfc822' ? parseEntity(entity.body).headers.get('subject') : undefined) ??
     'unnamed';
   return `${decodeWords(name)} (${visibleLine(entity.type)}, ${describeSize(decodeBody(entity).length)})`;
 }

@@ -6,7 +6,9 @@ export function readNotebook({ bytes }: DocumentJob): DocumentText {
   const notebook: unknown = JSON.parse(new TextDecoder().decode(bytes));
   const cells = field(notebook, 'cells');
   if (!Array.isArray(cells)) throw new ConversionError('it has no cells');
-  const language = field(field(field(notebook, 'metadata'), 'kernelspec'), 'language');
+  const metadata = field(notebook, 'metadata');
+  const language =
+    field(field(metadata, 'kernelspec'), 'language') ?? field(field(metadata, 'language_info'), 'name');
   const name = typeof language === 'string' ? language : '';
   return { sections: [{ text: cells.map((cell) => cellText(cell, name)).join('\n\n') }] };
 }

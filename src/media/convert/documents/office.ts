@@ -48,7 +48,10 @@ function formOf(bytes: Uint8Array): Form {
 const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
   pptx: inShownOrder,
-  docx: (bytes) => withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, writeOutMarks),
+  docx: (bytes) =>
+    withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, (xml) =>
+      withoutControls(writeOutMarks(xml)),
+    ),
   // It skips the rows of a table that are repeated on each page.
   opendocument: (bytes) =>
     withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
@@ -75,6 +78,11 @@ function writeOutMarks(xml: string): string {
       return `<w:t xml:space="preserve">${text}</w:t>`;
     },
   );
+}
+
+/** Word puts fields of forms and title pages into content controls, which the library skips with all they contain. */
+function withoutControls(xml: string): string {
+  return xml.replace(/<w:(sdtPr|sdtEndPr)\b(?:[^>]*\/>|[\s\S]*?<\/w:\1>)|<\/?w:sdt(?:Content)?\b[^>]*>/g, '');
 }
 
 async function toMarkdown(document: OfficeParserAST): Promise<string> {

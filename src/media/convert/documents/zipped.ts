@@ -15,12 +15,13 @@ const MAX_FILES = 10_000;
 
 /** Lists the files in a ZIP. Nothing is inflated. */
 export function listZip({ bytes }: DocumentJob): DocumentText {
-  const files = zippedFiles(bytes);
+  const files = zippedFiles(bytes).filter(({ name }) => !name.endsWith('/'));
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const lines = files
     .slice(0, MAX_LISTED)
     .map((file) => `- ${visibleLine(file.name)} (${describeSize(file.bytes)})`);
-  const head = `${files.length} files, ${describeSize(total)} uncompressed:`;
+  const count = files.length === 1 ? '1 file' : `${files.length} files`;
+  const head = `${count}, ${describeSize(total)} uncompressed:`;
   return { sections: [{ text: [head, ...lines].join('\n') }], isCut: files.length > MAX_LISTED };
 }
 

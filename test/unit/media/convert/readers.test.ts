@@ -1,0 +1,58 @@
+/** Details that the documents of test/documents/ do not have. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { loadReader } from '../../../../src/media/convert/documents/readers.ts';
+import { renderDocument } from '../../../../src/media/convert/documentText.ts';
+import type { DocumentReader } from '../../../../src/media/convert/job.ts';
+
+async function read(reader: DocumentReader, content: string | Record<string, string>): Promise<string> {
+  const bytes = typeof content === 'string' ? strToU8(content) : zipped(content);
+  return renderDocument(await (await loadReader(reader))({ kind: 'document', bytes, reader }));
+}
+
+function zipped(files: Record<string, string>): Uint8Array {
+  return zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, strToU8(text)])));
+}
+
+it('a Word document has the text of its content controls: of a paragraph, of words and of a cell', async () => {
+  const words = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+  const paragraph = (inside: string) => `<w:p>${inside}</w:p>`;
+  const control = (inside: string) =>
+    `<w:sdt><w:sdtPr><w:alias w:val="Name"/></w:sdtPr><w:sdtEndPr/><w:sdtContent>${inside}</w:sdtContent></w:sdt>`;
+  const body = [
+    paragraph(words('Before')),
+    control(paragraph(words('Controlled'))),
+    paragraph(words('Dear') + control(words(' Ada'))),
+    `<w:tbl><w:tr>${control(`<w:tc>${paragraph(words('Cell'))}</w:tc>`)}</w:tr></w:tbl>`,
+  ];
+  const main = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+  const text = await read('office', {
+    '[Content_Types].xml': '<Types/>',
+    'word/document.xml': `<w:document xmlns:w="${main}"><w:body>${body.join('')}</w:body></w:document>`,
+  });
+  assert.match(text, /^Before\s+Controlled\s+Dear Ada\s+\| Cell \|/);
+});
+
+it('a message in a message is listed with its subject', async () => {
+  const inner = 'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\nHello.';
+  const part = `--b\nContent-Type: message/rfc822\n\n${inner}\n`;
+  const text = await read('mail', `Content-Type: multipart/mixed; boundary=b\n\n${part}--b--\n`);
+  assert.match(text, /^- Grüße \(message\/rfc822, \d+ bytes\)$/m);
+});
+
+it('a notebook may name its language without a kernel', async () => {
+  const cells = [{ cell_type: 'code', source: 'print(1)' }];
+  const text = await read(
+    'notebook',
+    JSON.stringify({ cells, metadata: { language_info: { name: 'julia' } } }),
+  );
+  assert.equal(text, '```julia\nprint(1)\n```');
+});
+
+it('the folders of a ZIP are not counted as files', async () => {
+  assert.equal(
+    await read('zip', { 'a/': '', 'a/b.txt': 'hi' }),
+    '1 file, 2 bytes uncompressed:\n- a/b.txt (2 bytes)',
+  );
+});
