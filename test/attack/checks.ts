@@ -8,7 +8,8 @@ import type { EnemyReport } from './enemy.ts';
 import type { Measured } from './measure.ts';
 import { type Case, CHAT, USER_TEXT } from './spec.ts';
 
-const MAX_STALL_MS = 200;
+/** ATTACK_STALL_MS is for tests that share the machine with others. */
+const MAX_STALL_MS = Number(process.env['ATTACK_STALL_MS'] ?? 200);
 const MAX_GROWN_BYTES = 150 * 1024 * 1024;
 /** What the bundle takes by itself. */
 const LOADING_BYTES = 100 * 1024 * 1024;

@@ -7,6 +7,9 @@ import { Lane } from '../../attack/lane.ts';
 import type { Case } from '../../attack/spec.ts';
 import { root } from '../../runner/layers.ts';
 
+/** Speed is measured by `npm run attack`, on a quiet machine. Here a case fails only if it stands still for long. */
+process.env['ATTACK_STALL_MS'] = '1000';
+
 const CASES = globSync('test/attack/found/*.json', { cwd: root }).sort();
 
 describe('cases of an attack', { concurrency: 1 }, () => {
