@@ -113,7 +113,6 @@ export class App {
         vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.serverCommands = new ServerCommands(this.servers, this.#runs);
-
     this.chats = new Chats({
       context,
       runs: this.#runs,

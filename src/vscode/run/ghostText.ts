@@ -7,7 +7,7 @@ import type { Runs } from './runs.ts';
 export function showGhostText(runs: Pick<Runs, 'isRunning' | 'onDidChange'>): vscode.Disposable {
   const style = vscode.window.createTextEditorDecorationType({
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-    after: { color: new vscode.ThemeColor('editorGhostText.foreground') },
+    after: { color: new vscode.ThemeColor('input.placeholderForeground') },
   });
   const show = (editor: vscode.TextEditor) => {
     const { document } = editor;

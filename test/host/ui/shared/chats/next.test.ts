@@ -15,7 +15,14 @@ import {
   toast,
 } from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
-import { takeInBothThemes, takeScreenshot, type Ui, uiSession, wantsScreenshots } from '../../session.ts';
+import {
+  takeInBothThemes,
+  takeScreenshot,
+  type Ui,
+  uiSession,
+  useTheme,
+  wantsScreenshots,
+} from '../../session.ts';
 
 const broken = { command: process.execPath, args: ['-e', 'console.error("No token."); process.exit(3)'] };
 const absent = { command: 'no-such-program' };
@@ -24,10 +31,10 @@ const model = heldModel();
 
 const GHOST = 'Ask anything. Shift+Enter sends. @ tools, # files, / commands';
 
-/** Decorations are drawn by the style sheet. */
+/** Decorations are drawn by the style sheet. A color that a theme lacks is transparent. */
 const countGhosts = (page: Page): Promise<number> =>
-  page.evaluate(`[...document.querySelectorAll('.view-line span')]
-    .filter((span) => getComputedStyle(span, '::after').content.includes(${JSON.stringify(GHOST)})).length`);
+  page.evaluate(`[...document.querySelectorAll('.view-line span')].map((span) => getComputedStyle(span, '::after'))
+    .filter(({ content, color }) => content.includes(${JSON.stringify(GHOST)}) && color !== 'rgba(0, 0, 0, 0)').length`);
 
 async function waitForGhosts(page: Page, count: number): Promise<void> {
   await waitFor(`${count} ghost texts`, 15_000, async () =>
@@ -247,4 +254,13 @@ ui.test('a server that does not start is named, with its log', async (session) =
   assert.equal(await toast(page, 'broken').count(), 0);
   await codeLens(page, '2 servers failed').click();
   await page.locator('.pane-body .monaco-list-row', { hasText: 'absent' }).first().waitFor();
+});
+
+ui.test('the hint of an empty turn is visible in high contrast', async (session) => {
+  const { page, evaluate } = session;
+  await openText(session, 'contrast.chat.md', '');
+  await useTheme(evaluate, 'Default High Contrast');
+  await page.locator('.monaco-workbench.hc-black').waitFor();
+  await waitForGhosts(page, 1);
+  await useTheme(evaluate, 'Default Dark Modern');
 });
