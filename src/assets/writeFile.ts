@@ -221,9 +221,7 @@ export function temporaryName(): string {
   return `.filechat-save-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
 }
 
-/** The second form, without a process id, is from earlier versions. */
-const TEMPORARY =
-  /^\.filechat-(?:save|spill)-(\d{1,10})-[A-Za-z0-9_-]+\.tmp$|^tool-(?:image|audio|file)-.+\.[0-9a-f]{12}\.tmp$/;
+const TEMPORARY = /^\.filechat-(?:save|spill)-(\d{1,10})-[A-Za-z0-9_-]+\.tmp$/;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -231,16 +229,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export async function sweepLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const match = TEMPORARY.exec(name);
-    if (match) await sweep(join(folder, name), match[1]);
+    if (match) await sweep(join(folder, name), Number(match[1]));
   }
 }
 
-async function sweep(path: string, pid: string | undefined): Promise<void> {
+async function sweep(path: string, pid: number): Promise<void> {
   try {
     const found = await lstat(path);
     if (!found.isFile()) return;
-    const abandoned = pid !== undefined && !isAlive(Number(pid));
-    if (abandoned || Date.now() - found.mtimeMs > DAY_MS) await unlink(path);
+    if (!isAlive(pid) || Date.now() - found.mtimeMs > DAY_MS) await unlink(path);
   } catch {
     // Another process may have removed it; otherwise it is swept at the next start.
   }

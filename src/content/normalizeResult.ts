@@ -4,7 +4,6 @@ import { readDataUrl } from '../base/base64.ts';
 import { typeName } from '../media/sniff.ts';
 import { UNKNOWN } from '../media/table.ts';
 import { signedType } from '../result/findBase64.ts';
-
 import {
   binaryBlock,
   readInput,

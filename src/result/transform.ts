@@ -1,5 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { field, isObject, mapStrings } from '../base/json.ts';
+import { visibleLine } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import type { Spill, SpilledBytes, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
@@ -85,7 +86,7 @@ export async function applyTransform(
     const changed = await Promise.race([runTransform(result, run, context, end.signal), tooLong]);
     return { result: changed ?? result, changed: changed !== undefined };
   } catch (error) {
-    const reason = messageOf(error).slice(0, MAX_REASON_CHARS).replace(/\.$/, '');
+    const reason = visibleLine(messageOf(error).slice(0, MAX_REASON_CHARS)).replace(/\.$/, '');
     const problem = `Your transformer failed on ${tool.server}.${tool.tool}: ${reason}. The result is shown as the server sent it.`;
     return { result, changed: false, problem };
   } finally {

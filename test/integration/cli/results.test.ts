@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { beginStream, speak, startRawServer } from '../helpers/modelServer.ts';
-import { checkEnd, createCliFolder } from '../helpers/runCli.ts';
+import { type CliFolder, checkEnd, createCliFolder } from '../helpers/runCli.ts';
 import { fixture } from '../helpers/serving.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -24,6 +24,19 @@ async function createGiven(t: TestContext, results: Readonly<Record<string, obje
   const call = (tool: string) =>
     cli.run('call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json');
   return { ...cli, call, recovered: join(state, 'filechat', 'recovered') };
+}
+
+/** The bodies of the requests that the model `m` of `models.json` gets. */
+async function startModel(t: TestContext, cli: Pick<CliFolder, 'write'>): Promise<readonly string[]> {
+  const bodies: string[] = [];
+  const url = await startRawServer(t, (connection) => {
+    bodies.push(connection.body);
+    beginStream(connection);
+    connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
+  });
+  const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
+  await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+  return bodies;
 }
 
 /** The target of each link to a file of this name, in order. */
@@ -56,14 +69,7 @@ describe('a result that is too long for a chat', () => {
     );
     assert.ok(rest.indexOf(`<${shown}> `) < rest.indexOf('<59> ') && rest.includes('"rows": "zzz'));
 
-    const bodies: string[] = [];
-    const url = await startRawServer(t, (connection) => {
-      bodies.push(connection.body);
-      beginStream(connection);
-      connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
-    });
-    const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
-    await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+    const bodies = await startModel(t, cli);
     // A result that was longer before there was a limit, or that the user wrote.
     const older = `# %% tool given.flood c9\n${'an old line of text\n'.repeat(20_000)}`;
     await cli.write('a.chat.md', `${chat.trimEnd()}\nGo on.\n`);
@@ -225,14 +231,7 @@ describe('a result reads well', () => {
     assert.equal(turn('colors'), '```\nnot found\n```');
     assert.match(turn('long'), /```text preview\n(?:one very long line ){10}/);
 
-    const bodies: string[] = [];
-    const url = await startRawServer(t, (connection) => {
-      bodies.push(connection.body);
-      beginStream(connection);
-      connection.response.end(speak('openai-compatible', ['Seen.']).join(''));
-    });
-    const model = { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/v1` };
-    await cli.write('models.json', JSON.stringify({ models: { m: model } }));
+    const bodies = await startModel(t, cli);
     await cli.write('a.chat.md', `${chat.trimEnd()}\nGo on.\n`);
     checkEnd(await cli.run('run', 'a.chat.md', '--model', 'm', '--models', 'models.json'), { code: 0 });
     for (const said of ['Sales: 3\nCosts: 2', REPORT, JSON.stringify(ROWS), 'not found']) {

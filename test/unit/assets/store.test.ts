@@ -447,11 +447,6 @@ describe('leftovers of a crash are swept at the first use of the folder', () => 
     ['a spill file of a process that is gone', `.filechat-spill-${deadPid}-a1B2.tmp`],
     ['a half-written asset of a process that is gone', `.filechat-save-${deadPid}-0123456789ab.tmp`],
     ['a spill file that is days old', `.filechat-spill-${alivePid}-a1B2.tmp`, TWO_DAYS_AGO],
-    [
-      'one of the first version, days old',
-      'tool-image-20261116-093012-V1StGXR8a0-1.png.0123456789ab.tmp',
-      TWO_DAYS_AGO,
-    ],
   ];
   for (const [what, name, time] of swept) {
     it(what, async () => assert.equal(await isKept(name, time), false));

@@ -293,7 +293,7 @@ describe('a transformer that fails says why, and the result is the one that the 
       },
       'no',
     ],
-    'it rejects': [() => Promise.reject(new Error('later')), 'later'],
+    'it rejects': [() => Promise.reject(new Error('later\n# %% user')), 'later # %% user'],
     'it throws a string': [() => Promise.reject('no reason'), 'no reason'],
     'it hangs': [() => new Promise(() => undefined), 'it took longer than 0.2 seconds'],
     'it returns a list that hangs': [() => [new Promise(() => undefined)], 'it took longer than 0.2 seconds'],

@@ -275,52 +275,60 @@ describe('long base64 strings become files, and nothing else changes', () => {
 describe('strings longer than any buffer', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 200_000 }), { minLength: 1, maxLength: 20 });
   const large = fc.integer({ min: 400_000, max: 700_000 }).map((size) => randomBytes(size));
-  const text = (bytes: Buffer, dialect: Dialect, slash: string) =>
-    JSON.stringify(encode(bytes, dialect)).replaceAll('/', slash);
+  const slashes = fc.constantFrom('/', '\\/', '\\u002F');
+
+  interface Filtered {
+    readonly bytes: Buffer;
+    readonly encoded: string;
+    readonly table: SpillTable;
+    readonly result: readonly string[];
+  }
+
+  /** Checks many results that begin with a long string; `rest` is the JSON after its last character. */
+  async function checkLong(
+    makeTable: () => SpillTable,
+    rest: string,
+    check: (filtered: Filtered) => Promise<void>,
+  ): Promise<void> {
+    const property = fc.asyncProperty(large, dialects, slashes, sizes, async (bytes, dialect, ...how) => {
+      const [slash, chunks] = how;
+      const encoded = encode(bytes, dialect);
+      const table = makeTable();
+      const json = `{"id":5,"result":[${JSON.stringify(encoded).replaceAll('/', slash).slice(0, -1)}${rest}]}`;
+      const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
+      await check({ bytes, encoded, table, result: JSON.parse(filtered.toString()).result });
+      await table.dispose();
+    });
+    await fc.assert(property, { numRuns: 15 });
+  }
 
   test('keep their bytes', async (t) => {
     const folder = makeFolder(t);
-    await fc.assert(
-      fc.asyncProperty(
-        large,
-        dialects,
-        fc.constantFrom('/', '\\/', '\\u002F'),
-        sizes,
-        async (bytes, dialect, ...rest) => {
-          const [slash, chunks] = rest;
-          const table = folder.table();
-          const json = `{"id":5,"result":[${text(bytes, dialect, slash)}]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          const spill = table.find(JSON.parse(filtered.toString()).result[0]);
-          assert.ok(bytesOf(spill).equals(bytes));
-          assert.ok(spill?.kind === 'bytes' && (await spill.original?.()) === encode(bytes, dialect));
-          await table.dispose();
-        },
-      ),
-      { numRuns: 15 },
-    );
+    await checkLong(folder.table, '"', async ({ bytes, encoded, table, result: [placeholder = ''] }) => {
+      const spill = table.find(placeholder);
+      assert.ok(bytesOf(spill).equals(bytes));
+      assert.ok(spill?.kind === 'bytes' && (await spill.original?.()) === encoded);
+    });
     assert.deepEqual(folder.files(), []);
   });
 
   test('that are not base64 at their end keep their text', async (t) => {
     const folder = makeFolder(t);
-    await fc.assert(
-      fc.asyncProperty(
-        large,
-        dialects,
-        fc.constantFrom('/', '\\/', '\\u002F'),
-        sizes,
-        async (bytes, dialect, ...rest) => {
-          const [slash, chunks] = rest;
-          const table = folder.table();
-          const json = `{"id":5,"result":[${text(bytes, dialect, slash).slice(0, -1)} is it"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          assert.ok(JSON.parse(filtered.toString()).result[0] === `${encode(bytes, dialect)} is it`);
-          assert.deepEqual(folder.files(), []);
-        },
-      ),
-      { numRuns: 15 },
-    );
+    await checkLong(folder.table, ' is it"', async ({ encoded, result }) => {
+      assert.ok(result[0] === `${encoded} is it`);
+      assert.deepEqual(folder.files(), []);
+    });
+  });
+
+  test('over the limit are counted exactly', async (t) => {
+    const folder = makeFolder(t);
+    // One less than the smallest payload, because a string at the limit is kept.
+    const makeTable = () => folder.table(399_999);
+    await checkLong(makeTable, '","next"', async ({ bytes, table, result: [placeholder = '', next] }) => {
+      assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });
+      assert.equal(next, 'next');
+      assert.deepEqual(folder.files(), []);
+    });
   });
 
   test('together over the limit of a result are not written to the disk', async (t) => {
@@ -338,29 +346,6 @@ describe('strings longer than any buffer', () => {
     assert.equal(result[4], 'next');
     assert.equal(folder.files().length, 2);
     await table.dispose();
-  });
-
-  test('over the limit are counted exactly', async (t) => {
-    const folder = makeFolder(t);
-    await fc.assert(
-      fc.asyncProperty(
-        large,
-        dialects,
-        fc.constantFrom('/', '\\/'),
-        sizes,
-        async (bytes, dialect, slash, chunks) => {
-          // One less than the smallest payload, because a string at the limit is kept.
-          const table = folder.table(399_999);
-          const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
-          const [placeholder, next] = JSON.parse(filtered.toString()).result;
-          assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });
-          assert.equal(next, 'next');
-          assert.deepEqual(folder.files(), []);
-        },
-      ),
-      { numRuns: 15 },
-    );
   });
 });
 
