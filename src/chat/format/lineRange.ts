@@ -27,14 +27,8 @@ export function describeLines({ first, last }: LineRange): string {
   return first === last ? `line ${first}` : `lines ${first}–${last}`;
 }
 
-export interface SelectedLines {
-  /** Those that exist, without their line endings. Empty if none does. */
-  readonly lines: readonly string[];
-  /** The number of lines in the text. A line break at its end begins no further line. */
-  readonly total: number;
-}
-
-export function selectLines(text: string, { first, last }: LineRange): SelectedLines {
+/** The lines that exist, without their line endings, and the number of all: a line break at the end begins no further one. */
+export function selectLines(text: string, { first, last }: LineRange) {
   const lines: string[] = [];
   let total = 0;
   for (const line of eachLine(text)) {

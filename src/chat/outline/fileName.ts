@@ -11,13 +11,8 @@ const MAX_QUESTION_CHARS = 200;
  * joined by hyphens. Undefined if the question has none.
  */
 export function stemFor(text: string): string | undefined {
-  const question = titleFor(text, MAX_QUESTION_CHARS);
-  return question === undefined ? undefined : stemOf(question);
-}
-
-export function stemOf(question: string): string | undefined {
-  const words = question
-    .normalize('NFC')
+  const words = titleFor(text, MAX_QUESTION_CHARS)
+    ?.normalize('NFC')
     .toLowerCase()
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:www\.)?([^\s/?#]+)\S*/g, '$1')
     .replace(/(?<=\p{L})['’](?=\p{L})/gu, '')

@@ -1,18 +1,21 @@
 import { endOfLine, startOfLine } from '../../base/lines.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { findLinks, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';
 import { turnAt, turnBody } from '../format/parse.ts';
+import type { Region } from '../format/textEdit.ts';
 
 /** A reference at an offset, with its range. */
-export type ChatReference = { readonly start: number; readonly end: number } & (
-  | { readonly kind: 'tool'; readonly tool: ToolName }
-  /** A pattern in the front matter, such as `charts.*`. */
-  | { readonly kind: 'toolPattern'; readonly pattern: string }
-  | { readonly kind: 'file'; readonly target: string }
-);
+export type ChatReference = Region &
+  (
+    | { readonly kind: 'tool'; readonly tool: ToolName }
+    /** A pattern in the front matter, such as `charts.*`. */
+    | { readonly kind: 'toolPattern'; readonly pattern: string }
+    | { readonly kind: 'file'; readonly target: string }
+  );
 
 /** The tool name or file link at an offset. Reads at most one turn. */
 export function referenceAt(text: string, chat: Chat, offset: number): ChatReference | undefined {
@@ -88,7 +91,6 @@ export interface AssetUse {
   readonly isImage?: boolean;
 }
 
-const ASSET_FOLDER = 'cmdassets';
 const REFERENCE = /\basset:([^\s"'`<>()[\]{},]+)/g;
 
 /** All links and `asset:` references to assets, in order. */

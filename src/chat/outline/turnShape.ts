@@ -2,7 +2,6 @@ import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import type { Region } from '../format/textEdit.ts';
-
 import { OWN_CALL_INFO, REASONING_HEAD, readCut } from '../reply/notes.ts';
 import { renderedText } from './title.ts';
 

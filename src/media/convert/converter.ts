@@ -5,17 +5,15 @@ import { messageOf } from '../../base/errors.ts';
 import { type ImageFacts, type ImageLimits, imageLimits, planImage } from '../imageLimits.ts';
 import { hasFrames, imageSize } from '../measure.ts';
 import { orientationOf } from '../tiff.ts';
-import type { ConvertedImage, DocumentJob, DocumentText, ImageJob, Job, Outcome } from './job.ts';
+import type { ConvertedImage, DocumentJob, ImageJob, Job, Outcome } from './job.ts';
 
-export type FittedImage =
+type FittedImage =
   | { readonly kind: 'keep' }
   | { readonly kind: 'images'; readonly images: readonly ConvertedImage[] }
   /** The reason is a clause: “it cannot be decoded”. */
   | { readonly kind: 'describe'; readonly reason: string };
 
-export type ReadDocument =
-  | { readonly kind: 'document'; readonly document: DocumentText }
-  | { readonly kind: 'failed'; readonly reason: string };
+type ReadDocument = Exclude<Outcome, { kind: 'image' }>;
 
 /** All slices of an image together, so that they fit into one message. */
 const MAX_SLICES_BYTES = 6_000_000;

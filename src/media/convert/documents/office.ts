@@ -2,7 +2,6 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 import { readEpub } from './epub.ts';
-import { withoutFallbacks } from './rtf.ts';
 import { inShownOrder } from './slides.ts';
 import { checkInflated } from './zipped.ts';
 
@@ -56,6 +55,32 @@ const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   opendocument: (bytes) =>
     withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
 };
+
+const RTF_TOKEN =
+  /\\u(-?\d{1,6}) ?|\\uc(\d{1,2}) ?|\\'[0-9a-f]{2}|\\[a-z]+-?\d* ?|\\[\s\S]|[{}]|[\r\n]+|[^\\{}\r\n]+/gi;
+
+/**
+ * RTF without the characters for programs that do not know Unicode: each `\u` is followed by one or more of them.
+ * The library takes them for text.
+ */
+function withoutFallbacks(rtf: string): string {
+  const counts = [1];
+  let skipped = 0;
+  return rtf.replace(RTF_TOKEN, (token, unicode: string | undefined, count: string | undefined) => {
+    if (unicode !== undefined) {
+      skipped = counts.at(-1) ?? 1;
+      return `\\u${unicode} `;
+    }
+    if (token === '{') counts.push(counts.at(-1) ?? 1);
+    if (token === '}' && counts.length > 1) counts.pop();
+    if (count !== undefined) counts[counts.length - 1] = Number(count);
+    if (token === '{' || token === '}' || count !== undefined) skipped = 0;
+    if (skipped === 0 || /^[\r\n]/.test(token)) return token;
+    const taken = token.startsWith('\\') ? 1 : Math.min(skipped, token.length);
+    skipped -= taken;
+    return token.startsWith('\\') ? '' : token.slice(taken);
+  });
+}
 
 /** Changes some of the files in a document. */
 function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => string): Uint8Array {

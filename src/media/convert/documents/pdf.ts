@@ -1,4 +1,4 @@
-import { getDocumentProxy } from 'unpdf';
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 import { field } from '../../../base/json.ts';
 import {
   ConversionError,
@@ -11,6 +11,11 @@ import { selectPages } from '../pages.ts';
 
 /** Below the deadline of the worker, so that a long document is cut instead of refused. */
 const MAX_MS = 3500;
+
+/** Otherwise the library would be loaded in the time for the document. */
+export async function loadPdf(): Promise<void> {
+  await getResolvedPDFJS();
+}
 
 export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentText> {
   const until = performance.now() + MAX_MS;

@@ -4,7 +4,11 @@ export type ReadDocument = (job: DocumentJob) => Promise<DocumentText> | Documen
 
 /** Each reader brings a library of its own. */
 const READERS: Readonly<Record<DocumentReader, () => Promise<ReadDocument>>> = {
-  pdf: async () => (await import('./pdf.ts')).readPdf,
+  pdf: async () => {
+    const { loadPdf, readPdf } = await import('./pdf.ts');
+    await loadPdf();
+    return readPdf;
+  },
   office: async () => (await import('./office.ts')).readOffice,
   sheet: async () => (await import('./sheet.ts')).readSheets,
   html: async () => (await import('./html.ts')).readHtml,

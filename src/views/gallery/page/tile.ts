@@ -1,3 +1,4 @@
+import { RecentValues } from '../../../base/collections.ts';
 import { describeSize } from '../../../base/size.ts';
 import { extensionOf, type GalleryItem, toolsOf } from '../items.ts';
 import { countPdfPages } from '../peeks.ts';
@@ -72,7 +73,7 @@ function previewOf(item: GalleryItem, deps: TileDeps): readonly Node[] {
   if (item.kind === 'audio') return [deps.audio.preview(item), badge];
   if (item.kind === 'video') return [...videoNodes(item, item.source, deps.words), badge];
   const peek = element('span', { class: `peek ${item.kind}`, attributes: HIDDEN });
-  deps.peeks.show(item, peek);
+  deps.peeks.show(item, item.source, peek);
   return item.kind === 'pdf' ? [icon('pdf'), peek, badge] : [peek, badge];
 }
 
@@ -117,29 +118,21 @@ const MAX_KEPT = 400;
 /** Reads the first lines of texts and the page counts of PDFs for visible tiles. */
 export class Peeks {
   readonly #words: Words;
-  readonly #kept = new Map<string, string>();
+  readonly #kept = new RecentValues<Promise<string>>(MAX_KEPT);
 
   constructor(words: Words) {
     this.#words = words;
   }
 
-  show(item: GalleryItem, into: HTMLElement): void {
-    const known = this.#kept.get(item.id);
-    if (known !== undefined) into.textContent = known;
-    else void this.#read(item, into);
-  }
-
-  async #read(item: GalleryItem, into: HTMLElement): Promise<void> {
-    if (item.source === undefined) return;
-    try {
-      const text = item.kind === 'pdf' ? await this.#describePdf(item.source) : await readStart(item.source);
-      const [oldest] = this.#kept.keys();
-      if (oldest !== undefined && this.#kept.size >= MAX_KEPT) this.#kept.delete(oldest);
-      this.#kept.set(item.id, text);
-      into.textContent = text;
-    } catch {
-      // The tile stays without a preview.
-    }
+  /** If it cannot be read, the tile stays without a preview. */
+  show({ id, kind }: GalleryItem, source: string, into: HTMLElement): void {
+    const read = () => (kind === 'pdf' ? this.#describePdf(source) : readStart(source));
+    this.#kept.get(id, read).then(
+      (text) => {
+        into.textContent = text;
+      },
+      () => this.#kept.delete(id),
+    );
   }
 
   async #describePdf(source: string): Promise<string> {
