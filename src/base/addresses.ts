@@ -1,6 +1,6 @@
-/** The host of a URL without brackets and final dots. */
+/** The host of a URL without brackets and final dots. A host can have a million dots, so only a run of them is tried. */
 export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/(?<!\.)\.+$/, '');
 }
 
 /** IPv4, IPv6, and IPv4 in IPv6, as URLs write them. */

@@ -106,6 +106,8 @@ function serveStdio(file: string, recordFile: string): void {
   const served = JSON.parse(readFileSync(file, 'utf8')) as ServedCase;
   const save = (record: Partial<EnemyReport>) => appendFileSync(recordFile, `${JSON.stringify(record)}\n`);
   save({ pids: [process.pid] });
+  // It does not end with its input: it has to be told to.
+  setInterval(() => undefined, 2 ** 30);
   let rest = '';
   process.stdin.setEncoding('utf8').on('data', async (chunk: string) => {
     const lines = (rest + chunk).split('\n');
@@ -116,7 +118,7 @@ function serveStdio(file: string, recordFile: string): void {
       note(record, request, line);
       if (record.calls.length + record.leaks.length > 0) save(record);
       const answered = answerTo(request, served);
-      if (answered?.answer.as?.silent) stay();
+      if (answered?.answer.as?.silent) process.on('SIGTERM', () => undefined);
       if (!answered || answered.answer.as?.silent) continue;
       const { text, answer } = answered;
       const { cut, ...as } = answer.as ?? {};
@@ -131,12 +133,6 @@ function serveStdio(file: string, recordFile: string): void {
       if (cut !== undefined) process.exit(1);
     }
   });
-}
-
-/** One that says nothing does not end by itself either. */
-function stay(): void {
-  process.on('SIGTERM', () => undefined);
-  setInterval(() => undefined, 2 ** 30);
 }
 
 type Site = { readonly served: ServedCase; readonly record: Record_; replies: number; sse?: ServerResponse };

@@ -119,7 +119,11 @@ const COMMANDS = {
 const treeCases: fc.Arbitrary<Case> = fc
   .tuple(
     fc.dictionary(fc.constantFrom(...NAMES), file, { minKeys: 1, maxKeys: 4 }),
-    fc.array(target, { minLength: 1, maxLength: 3 }),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.array(target, { minLength: 1, maxLength: 3 }) },
+      // A file that may be given away, if the user agrees.
+      { weight: 1, arbitrary: fc.constant(['notes.txt']) },
+    ),
     result,
     fc.constantFrom('call', 'link', 'given by a model' as const),
     built,
@@ -137,7 +141,7 @@ const treeCases: fc.Arbitrary<Case> = fc
     };
     return {
       kind: 'tree',
-      files: { ...withoutClashes(files), ...SETUP, [CHAT]: chat },
+      files: { 'notes.txt': 'x', ...withoutClashes(files), ...SETUP, [CHAT]: chat },
       answers: {
         'tools/list': { message: { result: { tools } } },
         'tools/call': { message: { result: returned } },

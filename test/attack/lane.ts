@@ -38,6 +38,7 @@ export class Lane implements AsyncDisposable {
   }
 
   async #fire(victim: ChildProcess, attack: Case): Promise<Shot> {
+    if (!victim.connected) return failure('crash: the process has ended');
     const ended = new AbortController();
     try {
       const answered = once(victim, 'message', { signal: ended.signal }).then(([shot]) => shot as Shot);

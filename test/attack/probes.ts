@@ -48,9 +48,12 @@ export async function probeTools(tools: readonly ToolInfo[]): Promise<void> {
       () => checkStructured(outputSchema ?? inputSchema, example),
       async () => {
         const help = await ArgumentHelp.create(inputSchema);
-        await help?.check(text);
-        await help?.complete(text, 1);
-        help?.at(text, Math.floor(text.length / 2));
+        if (!help) return;
+        await each([
+          () => help.check(text),
+          () => help.complete(text, 1),
+          () => help.at(text, Math.floor(text.length / 2)),
+        ]);
       },
     ]);
   }

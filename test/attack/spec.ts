@@ -121,6 +121,6 @@ function writeMany([value, times]: readonly [Spec, number], places: Places): rea
   return all;
 }
 
-function isList(spec: Spec): spec is readonly Spec[] {
+export function isList(spec: Spec): spec is readonly Spec[] {
   return Array.isArray(spec);
 }

@@ -1,7 +1,7 @@
 /** Hostile texts, values and schemas, and valid JSON with some of them in it. */
 import fc from 'fast-check';
 import { hostileReply } from '../unit/chat/hostileReply.ts';
-import { ruleOf, type Spec } from './spec.ts';
+import { isList, ruleOf, type Spec } from './spec.ts';
 
 /** Few of many: a size of which each order of magnitude is as likely. */
 export function upTo(max: number): fc.Arbitrary<number> {
@@ -181,10 +181,6 @@ function edit(spec: Spec, { kind, value: other, times }: Change): Spec | undefin
 function count(spec: Spec): number {
   if (typeof spec !== 'object' || spec === null || ruleOf(spec)) return 1;
   return Object.values(spec as readonly Spec[]).reduce((sum: number, each) => sum + count(each), 1);
-}
-
-function isList(spec: Spec): spec is readonly Spec[] {
-  return Array.isArray(spec);
 }
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };

@@ -99,10 +99,11 @@ async function shootIn(root: string, attack: Case): Promise<Shot> {
   const { stallMs, grownBytes } = done.measured;
   const failures = [
     ...done.failures,
-    ...checkMeasured(done.measured, attack.built),
     ...checkReport(joined, attack),
     ...checkFiles(before, listFiles(root)),
     ...checkChat(chatBefore, readChat(work), attack),
+    // Last, because the first failure names the case: a defect may also take long.
+    ...checkMeasured(done.measured, attack.built),
   ];
   return { failures, stallMs, grownBytes };
 }

@@ -299,6 +299,6 @@ export function readPreamble(text: string) {
 /** An unquoted value ends at `#`. */
 function readPreambleValue(written: string): string {
   const quote = written.charAt(0);
-  if (quote !== '"' && quote !== "'") return written.replace(/#.*$/, '').trim();
+  if (quote !== '"' && quote !== "'") return written.replace(/#.*$/s, '').trim();
   return written.length > 1 && written.endsWith(quote) ? written.slice(1, -1) : written;
 }

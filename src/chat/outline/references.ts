@@ -64,7 +64,7 @@ function patternAt(yaml: string, start: number, offset: number): ChatReference |
   if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
   const lineStart = startOfLine(yaml, at);
   const line = yaml.slice(lineStart, endOfLine(yaml, lineStart));
-  const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
+  const word = wordAt(line.replace(/(?:^|\s)#.*$/s, ''), at - lineStart, ITEM);
   if (!word || word.text === '-' || word.text === 'tools:') return undefined;
   const place = { start: start + lineStart + word.start, end: start + lineStart + word.end };
   const tool = word.text.includes('*') ? undefined : readToolName(word.text);

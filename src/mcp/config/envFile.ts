@@ -7,8 +7,8 @@ const QUOTED = String.raw`(?:"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|'([^']*)')[ \t]*(?:
 const UNQUOTED = String.raw`(?![ \t"'])([^\n]*)`;
 const ASSIGNMENT = String.raw`(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(?:${QUOTED}|${UNQUOTED})`;
 const ENTRY = new RegExp(String.raw`[ \t]*(?:#[^\n]*|${ASSIGNMENT})?(?:\n|$)`, 'y');
-/** `.` stops at some line breaks of Unicode, so that each of many `#` would be looked at to the end. */
-const COMMENT = /(?:^|[ \t])#[\s\S]*$/;
+/** Without `s`, each of many `#` would be followed up to a line break of Unicode. */
+const COMMENT = /(?:^|[ \t])#.*$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**

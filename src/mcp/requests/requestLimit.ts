@@ -1,12 +1,7 @@
 import { BUDGET } from '../../base/budget.ts';
 
 const MAX_PENDING = 10;
-
 const REFUSAL_MS = 5 * 60_000;
-
-interface RequestLimitOptions {
-  readonly now?: () => number;
-}
 
 /** Limits the pending requests of each server to the user, and how often it asks again after refusals. */
 export class PendingRequestLimit {
@@ -15,7 +10,7 @@ export class PendingRequestLimit {
   readonly #refused = new Map<string, readonly number[]>();
   readonly #now: () => number;
 
-  constructor({ now = () => performance.now() }: RequestLimitOptions = {}) {
+  constructor({ now = () => performance.now() }: { readonly now?: () => number } = {}) {
     this.#now = now;
   }
 

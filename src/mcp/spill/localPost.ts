@@ -22,7 +22,7 @@ export function canPostLocally(url: URL, { method, body }: RequestInit = {}): bo
 
 /**
  * Like `fetch`, which copies each chunk of a body three times: half of the time that a large result takes. It follows
- * only those redirects that repeat the request.
+ * no redirect: the SDK does, within the origin of the server.
  */
 export async function postLocally(url: URL, init: RequestInit): Promise<Answer> {
   const signal = init.signal ?? undefined;
@@ -31,11 +31,6 @@ export async function postLocally(url: URL, init: RequestInit): Promise<Answer> 
     throw signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error });
   });
   const { statusCode = 0, statusMessage = '' } = message;
-  const { location } = message.headers;
-  if ((statusCode === 307 || statusCode === 308) && location !== undefined) {
-    message.resume();
-    return answerOf(await fetch(...redirected(url, new URL(location, url), init)));
-  }
   const response = new Response(null, {
     status: statusCode,
     statusText: statusMessage,
@@ -64,12 +59,6 @@ function send(url: URL, { headers, body, signal }: RequestInit): Promise<Incomin
     // The listener stays: a request may also fail after its response has begun, which the reader notices.
     request(url, options, resolve).on('error', reject).end(body);
   });
-}
-
-function redirected(from: URL, to: URL, init: RequestInit): [URL, RequestInit] {
-  const headers = new Headers(init.headers);
-  if (to.origin !== from.origin) headers.delete('authorization');
-  return [to, { ...init, headers }];
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {

@@ -67,7 +67,7 @@ function withoutFormat(name: string): string {
   const bare = own
     .trim()
     .replace(/^<\w+[=>]/, '')
-    .replace(/^["'`]+|["'`]+$/g, '');
+    .replace(/^["'`]+|(?<!["'`])["'`]+$/g, '');
   return bare.replace(FORMAT_BEFORE, '').replace(FORMAT_AFTER, '');
 }
 

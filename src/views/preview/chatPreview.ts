@@ -113,12 +113,12 @@ function renderCut(cut: Turn['cut'], words: PreviewWords): string {
   return `<p class="filechat-note filechat-${cut.kind}">${toHtml(text)}</p>\n`;
 }
 
-const SETTING = /^(title|model|servers):[ \t]*(.*?)[ \t]*$/gm;
+const SETTING = /^(title|model|servers):(.*)$/gm;
 
 /** The settings of interest to readers, on one line. */
 function renderFront(front: string, words: PreviewWords): string {
   const found = new Map(
-    [...front.matchAll(SETTING)].map(([, key = '', value = '']) => [key, readScalar(value)]),
+    [...front.matchAll(SETTING)].map(([, key = '', value = '']) => [key, readScalar(value.trim())]),
   );
   const shown = (['title', 'model', 'servers'] as const).flatMap((key) => {
     const value = found.get(key);

@@ -15,7 +15,7 @@ export function suggestName(entry: ServerEntry): string | undefined {
 
 /** A valid name, or undefined if nothing is left. */
 export function toServerName(text: string): string | undefined {
-  return text.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '') || undefined;
+  return text.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|(?<!-)-+$/g, '') || undefined;
 }
 
 /** Labels that say nothing about the service. */
@@ -102,7 +102,7 @@ function nameOfPackage(args: readonly string[]): string | undefined {
 
 function nameOfImage(args: readonly string[]): string | undefined {
   const [image = ''] = positionals(args).filter((word) => word !== 'run');
-  return withoutAffixes(lastSegment(image).replace(/[:@].*$/, ''));
+  return withoutAffixes(lastSegment(image).replace(/[:@].*$/s, ''));
 }
 
 function nameOfScript(args: readonly string[]): string | undefined {

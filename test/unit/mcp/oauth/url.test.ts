@@ -38,6 +38,9 @@ describe('an address of a sign-in', () => {
     }
   }
 
+  test('is read at once, however many dots its host has', () =>
+    assert.equal(checkAuthorizationUrl(`https://${'.'.repeat(200_000)}a/`).protocol, 'https:'));
+
   test('is refused if it is empty', () => assert.throws(() => checkAuthorizationUrl(''), /not a valid URL/));
 
   test('is shown in the refusal without its path, which may contain anything', () => {

@@ -123,6 +123,10 @@ describe('a name as a model writes it', () => {
     });
   }
 
+  it('a long name with many quotes is read at once', () => {
+    assert.equal(toolOfName(tools, `a${'"'.repeat(200_000)}a`), undefined);
+  });
+
   it('a model that calls another tool is told at most 50 names', () => {
     const many = modelTools(Array.from({ length: 53 }, (_, at) => tool('a', `t${at + 10}`)));
     assert.match(listNames(many), /^The tools of this chat: a__t10, a__t11, .*, a__t59 and 3 more\.$/);
