@@ -12,7 +12,7 @@ import { ByteSaver, type SaveLimits } from '../result/saveBytes.ts';
 import { NO_SPILLS } from '../result/saveMade.ts';
 import { EDIT_FAILED, failed, STOPPED } from './document.ts';
 
-export interface AddressDeps {
+interface AddressDeps {
   readonly document: Pick<ChatDocument, 'edit'>;
   readonly assets: Pick<AssetStore, 'beginResult'>;
   readonly limits: SaveLimits;

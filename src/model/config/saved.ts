@@ -3,7 +3,7 @@ import { isModelName, type ModelConfig } from './models.ts';
 
 export type Unnamed = Omit<ModelConfig, 'name'>;
 
-export interface SavedModel {
+interface SavedModel {
   readonly name: string;
   /** The new value of `filechat.models`, if the model is not in it yet. */
   readonly models?: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { BUDGET } from '../../base/budget.ts';
 import { BodyTooLargeError } from '../../base/httpBody.ts';
-import { countValues, isObject, parseJson } from '../../base/json.ts';
+import { countValues, isObject, parseJson, textOf } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import { errorIn, readErrorBody } from './errorBody.ts';
 import {
@@ -129,10 +129,6 @@ export function endingOf(facts: StreamFacts): Ending {
   );
   if (!found) throw new Error(`No row for ${JSON.stringify(facts)}.`);
   return found;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** How much of a body in an unknown format is kept for its reason. */
