@@ -1,6 +1,6 @@
 import { decodeBase64, readDataUrl } from '../../base/base64.ts';
 import { messageOf } from '../../base/errors.ts';
-import { field, isObject, listOf, textOf } from '../../base/json.ts';
+import { field, fieldsOf, listOf, textOf } from '../../base/json.ts';
 import type { MadeBytes, MadeFile, ModelEvent } from '../../ports/models.ts';
 import type { AssetKind } from '../../ports/results.ts';
 import { readBase64 } from '../../result/saveBytes.ts';
@@ -165,7 +165,7 @@ async function readAbout(
     const { body } = await fetchFile(server, about, signal);
     const bytes = await readAtMost(body, MAX_ABOUT_BYTES);
     const said: unknown = typeof bytes === 'number' ? undefined : JSON.parse(new TextDecoder().decode(bytes));
-    const { filename, mime_type: type } = isObject(said) ? said : {};
+    const { filename, mime_type: type } = fieldsOf(said);
     return {
       ...(typeof filename === 'string' && { name: filename }),
       ...(typeof type === 'string' && { declared: type }),

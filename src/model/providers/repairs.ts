@@ -1,4 +1,4 @@
-import { field, isObject, listOf, textOf } from '../../base/json.ts';
+import { field, fieldsOf, isObject, listOf, textOf } from '../../base/json.ts';
 
 /*
  * Events that servers write in another way than their protocol says. The SDK would lose what is in them, or the whole
@@ -10,8 +10,7 @@ export type WireEvent = Readonly<Record<string, unknown>>;
 
 /** The first object of a list, or an empty one. */
 export function firstOf(list: unknown): WireEvent {
-  const [first] = listOf(list);
-  return isObject(first) ? first : {};
+  return fieldsOf(listOf(list)[0]);
 }
 
 /** Repairs the events of one stream. Called without an event before `[DONE]`, for what is still held back. */
@@ -160,7 +159,7 @@ function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readon
   const given = list.length === 0 && isObject(older) ? [{ index: 0, function: older }] : list;
   return given.filter(isObject).map(({ index, id, ...call }) => {
     const { function: called = call } = call;
-    const { arguments: input, ...rest } = isObject(called) ? called : {};
+    const { arguments: input, ...rest } = fieldsOf(called);
     const isText = input === undefined || input === null || typeof input === 'string';
     return {
       ...call,
