@@ -192,9 +192,9 @@ export class StreamEnd {
     if (this.#isKnown || this.kind === undefined) return false;
     const lines = this.#text.trim().split(/[\r\n]+/);
     if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
-    const first = parseJson(lines[0] ?? '');
+    const first = parseJson(this.#text) ?? parseJson(lines[0] ?? '');
     const isLine = isObject(first) && this.#signs.isKnown(first);
-    return this.kind === 'page' || isJson(this.#text) || (first !== undefined && !isLine);
+    return this.kind === 'page' || (first !== undefined && !isLine);
   }
 
   /** What a body in an unknown format says. Events of another provider say nothing to the user. */
