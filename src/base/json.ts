@@ -79,6 +79,19 @@ export function field(value: unknown, key: string): unknown {
     : undefined;
 }
 
+/** The value if it is text. Use it to read untrusted JSON, like the next two. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
 /** More than a parsed text may have: values take longer to parse, and more memory, than their characters. */
 export function hasManyValues(text: string): boolean {
   if (text.length <= BUDGET.textValues) return false;

@@ -11,7 +11,7 @@ import type { AssetStore } from '../ports/results.ts';
 import { ByteSaver, NO_SPILLS, type SaveLimits } from '../result/saveBytes.ts';
 import { EDIT_FAILED, failed, STOPPED } from './document.ts';
 
-export interface AddressDeps {
+interface AddressDeps {
   readonly document: Pick<ChatDocument, 'edit'>;
   readonly assets: Pick<AssetStore, 'beginResult'>;
   readonly limits: SaveLimits;

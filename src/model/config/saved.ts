@@ -1,9 +1,9 @@
-import { defined, isObject } from '../../base/json.ts';
+import { defined, fieldsOf } from '../../base/json.ts';
 import { isModelName, type ModelConfig } from './models.ts';
 
 export type Unnamed = Omit<ModelConfig, 'name'>;
 
-export interface SavedModel {
+interface SavedModel {
   readonly name: string;
   /** The new value of `filechat.models`, if the model is not in it yet. */
   readonly models?: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export function saveModel(
 ): SavedModel {
   const same = [...known.values()].find((each) => isSameModel(each, model));
   if (same) return { name: same.name };
-  const entries = isObject(raw) ? raw : {};
+  const entries = fieldsOf(raw);
   const name = freeName(wanted, entries);
   const { provider, model: id, baseUrl, price } = model;
   const entry = { provider, model: id, ...defined({ baseUrl, price }) };
@@ -29,8 +29,7 @@ export function saveModel(
 
 /** The value of `filechat.models` without a model. */
 export function removeModel(name: string, raw: unknown): Readonly<Record<string, unknown>> {
-  const entries = isObject(raw) ? Object.entries(raw) : [];
-  return Object.fromEntries(entries.filter(([each]) => each !== name));
+  return Object.fromEntries(Object.entries(fieldsOf(raw)).filter(([each]) => each !== name));
 }
 
 export function isSameModel(a: Unnamed, b: Unnamed): boolean {

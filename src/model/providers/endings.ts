@@ -1,6 +1,6 @@
 import { BUDGET } from '../../base/budget.ts';
 import { BodyTooLargeError } from '../../base/httpBody.ts';
-import { countValues, isObject, parseJson } from '../../base/json.ts';
+import { countValues, isObject, parseJson, textOf } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import { errorIn, readErrorBody } from './errorBody.ts';
 import {
@@ -131,10 +131,6 @@ export function endingOf(facts: StreamFacts): Ending {
   return found;
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 /** How much of a body in an unknown format is kept for its reason. */
 const MAX_FOREIGN_CHARS = 20_000;
 
@@ -196,9 +192,9 @@ export class StreamEnd {
     if (this.#isKnown || this.kind === undefined) return false;
     const lines = this.#text.trim().split(/[\r\n]+/);
     if (this.kind === 'events') return lines.some((line) => isForeignLine(line, this.#signs));
-    const first = parseJson(lines[0] ?? '');
+    const first = parseJson(this.#text) ?? parseJson(lines[0] ?? '');
     const isLine = isObject(first) && this.#signs.isKnown(first);
-    return this.kind === 'page' || isJson(this.#text) || (first !== undefined && !isLine);
+    return this.kind === 'page' || (first !== undefined && !isLine);
   }
 
   /** What a body in an unknown format says. Events of another provider say nothing to the user. */

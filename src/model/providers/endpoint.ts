@@ -7,7 +7,7 @@ import type { ModelConfig } from '../config/models.ts';
 import { type Signs, StreamEnd, stopReasonOf } from './endings.ts';
 import { errorIn } from './errorBody.ts';
 import { ModelError } from './failure.ts';
-import type { WireEvent } from './repairs.ts';
+import { firstOf, type WireEvent } from './repairs.ts';
 import { baseUrlOf, wireOf } from './wire.ts';
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
@@ -188,9 +188,11 @@ function wholeReply(event: WireEvent, { createRepair }: Signs): WholeReply {
 function readEvents(begun: readonly Uint8Array[], signs: Signs): readonly WireEvent[] {
   const text = new TextDecoder().decode(Buffer.concat(begun));
   const parsed = parseJson(text);
-  if (parsed !== undefined) return (Array.isArray(parsed) ? parsed : [parsed]).filter(isObject);
-  const lines = text.trim().split(/\s*\n/).map(parseJson);
-  // Without a stop reason, they may be cut off.
-  const isWhole = lines.some((event) => isObject(event) && stopReasonOf(event, signs) !== undefined);
-  return isWhole && lines.every(isObject) ? lines : [];
+  if (Array.isArray(parsed)) return parsed.filter(isObject);
+  const lines = parsed === undefined ? text.trim().split(/\s*\n/).map(parseJson) : [parsed];
+  const events = lines.filter(isObject);
+  // What follows a first line may be cut off.
+  const isLine = parsed === undefined || isObject(firstOf(events[0]?.['choices'])['delta']);
+  const hasEnd = !isLine || events.some((event) => stopReasonOf(event, signs) !== undefined);
+  return hasEnd && events.length === lines.length ? events : [];
 }

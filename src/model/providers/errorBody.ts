@@ -1,11 +1,11 @@
-import { isObject, parseJson } from '../../base/json.ts';
+import { field, isObject, listOf, parseJson } from '../../base/json.ts';
 import { firstOf, type WireEvent } from './repairs.ts';
 
 /** Limits of foreign text. Providers write a few hundred characters. */
 const MAX_BODY_CHARS = 200_000;
 const MAX_DEPTH = 8;
 
-export interface ErrorBody {
+interface ErrorBody {
   /** The provider's own words, or ''. */
   readonly reason: string;
   /** Its types and codes for the error, separated by spaces. */
@@ -164,9 +164,7 @@ function isSentence(text: string): boolean {
 /** Also Google's reasons, such as API_KEY_INVALID. */
 function namesIn(value: unknown): readonly string[] {
   if (!isObject(value)) return [];
-  const { details } = value;
-  const list: readonly unknown[] = Array.isArray(details) ? details : [];
   const names = [value['type'], value['code'], value['status']];
-  const reasons = list.map((each) => (isObject(each) ? each['reason'] : undefined));
+  const reasons = listOf(value['details']).map((each) => field(each, 'reason'));
   return [...names, ...reasons].filter((each) => typeof each === 'string');
 }

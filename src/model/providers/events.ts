@@ -4,7 +4,7 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { encodeBase64 } from '../../base/base64.ts';
-import { defined, isObject, parseJson } from '../../base/json.ts';
+import { defined, field, isObject, listOf, parseJson, textOf } from '../../base/json.ts';
 import type { FinishReason, MadeFile, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
 import { ERROR_REASON, stopReasonOf } from './endings.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
@@ -192,23 +192,21 @@ export class EventReader {
     const { result: image, content, outputs } = result;
     if (image === '') return this.#made(FAILED_IMAGE);
     if (typeof image === 'string') return this.#made(fileOfData(image, 'image/png'));
-    const written = Array.isArray(content) ? content : [];
-    const shown = Array.isArray(outputs) ? outputs : [];
     return [
-      ...written.flatMap((each: unknown) => {
-        const id = isObject(each) ? each['file_id'] : undefined;
-        return typeof id === 'string' ? this.#storedFile(anthropicFile(id)) : [];
+      ...listOf(content).flatMap((each) => {
+        const id = textOf(field(each, 'file_id'));
+        return id === '' ? [] : this.#storedFile(anthropicFile(id));
       }),
-      ...shown.flatMap((each: unknown) => {
-        const url = isObject(each) ? each['url'] : undefined;
-        return typeof url === 'string' && url.startsWith('data:') ? this.#made(fileOfData(url)) : [];
+      ...listOf(outputs).flatMap((each) => {
+        const url = textOf(field(each, 'url'));
+        return url.startsWith('data:') ? this.#made(fileOfData(url)) : [];
       }),
     ];
   }
 
   #partialImage(result: unknown): readonly ModelEvent[] {
-    const image = isObject(result) ? result['result'] : undefined;
-    return typeof image === 'string' ? this.#made(fileOfData(image, 'image/png'), { isPartial: true }) : [];
+    const image = textOf(field(result, 'result'));
+    return image === '' ? [] : this.#made(fileOfData(image, 'image/png'), { isPartial: true });
   }
 
   /** OpenAI says with a citation which files the code wrote. */

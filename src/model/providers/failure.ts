@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts';
+import { isObject, textOf } from '../../base/json.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 import { isLocal } from '../config/addresses.ts';
@@ -137,10 +137,6 @@ function readError(error: unknown) {
     body,
     request: outer['requestBodyValues'],
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function statusOf(value: unknown): number | undefined {

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../ports/failures.ts';
 
-export interface StatusFacts {
+interface StatusFacts {
   readonly status: number;
   /** The provider's types and codes for the error. */
   readonly names: string;

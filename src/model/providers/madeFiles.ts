@@ -1,6 +1,6 @@
 import { decodeBase64, readDataUrl } from '../../base/base64.ts';
 import { messageOf } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
+import { field, fieldsOf, listOf, textOf } from '../../base/json.ts';
 import type { MadeBytes, MadeFile, ModelEvent } from '../../ports/models.ts';
 import type { AssetKind } from '../../ports/results.ts';
 import { readBase64 } from '../../result/saveBytes.ts';
@@ -165,7 +165,7 @@ async function readAbout(
     const { body } = await fetchFile(server, about, signal);
     const bytes = await readAtMost(body, MAX_ABOUT_BYTES);
     const said: unknown = typeof bytes === 'number' ? undefined : JSON.parse(new TextDecoder().decode(bytes));
-    const { filename, mime_type: type } = isObject(said) ? said : {};
+    const { filename, mime_type: type } = fieldsOf(said);
     return {
       ...(typeof filename === 'string' && { name: filename }),
       ...(typeof type === 'string' && { declared: type }),
@@ -217,20 +217,19 @@ export class ChatFiles {
   /** The events of a chunk: the words of its audio, after the images of the chunk before it. */
   read(chunk: unknown): readonly ModelEvent[] {
     const events = this.#takeImages();
-    const [choice] = listIn(chunk, 'choices');
-    const { delta: streamed, message } = isObject(choice) ? choice : {};
+    const [choice] = listOf(field(chunk, 'choices'));
     // The SDK reads the words of a whole message.
-    const delta = streamed ?? withoutWords(message);
-    for (const image of listIn(delta, 'images')) {
-      const address = isObject(image) ? image['image_url'] : undefined;
-      const url = isObject(address) ? address['url'] : undefined;
-      if (typeof url === 'string') this.#images.push({ kind: 'file', file: fileOfImage(url) });
+    const streamed = field(choice, 'delta');
+    const delta = streamed ?? field(choice, 'message');
+    for (const image of listOf(field(delta, 'images'))) {
+      const url = textOf(field(field(image, 'image_url'), 'url'));
+      if (url !== '') this.#images.push({ kind: 'file', file: { ...fileOfData(url), block: 'image' } });
     }
-    const audio = isObject(delta) ? delta['audio'] : undefined;
-    const { data, transcript } = isObject(audio) ? audio : {};
-    if (typeof data === 'string' && data !== '') this.#audio.push(data);
-    if (typeof transcript !== 'string' || transcript === '') return events;
-    return [...events, { kind: 'text', text: transcript }];
+    const audio = field(delta, 'audio');
+    const data = textOf(field(audio, 'data'));
+    const transcript = streamed == null ? '' : textOf(field(audio, 'transcript'));
+    if (data !== '') this.#audio.push(data);
+    return transcript === '' ? events : [...events, { kind: 'text', text: transcript }];
   }
 
   /** The files that are complete now that the reply is. */
@@ -243,19 +242,4 @@ export class ChatFiles {
   #takeImages(): readonly ModelEvent[] {
     return this.#images.splice(0);
   }
-}
-
-function withoutWords(message: unknown): unknown {
-  if (!isObject(message)) return undefined;
-  const { audio, images } = message;
-  return { images, audio: isObject(audio) ? { data: audio['data'] } : undefined };
-}
-
-function fileOfImage(url: string) {
-  return { ...fileOfData(url), block: 'image' as const };
-}
-
-function listIn(value: unknown, key: string): readonly unknown[] {
-  const list = isObject(value) ? value[key] : undefined;
-  return Array.isArray(list) ? list : [];
 }

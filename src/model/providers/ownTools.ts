@@ -1,5 +1,5 @@
 import type { LanguageModelV4ProviderTool, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isObject, parseJson } from '../../base/json.ts';
+import { fieldsOf, listOf, parseJson } from '../../base/json.ts';
 import type { OwnCallEvent, OwnTool } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
 
@@ -133,12 +133,4 @@ function exitCode(code: unknown): string | undefined {
 
 function textsOf(values: readonly unknown[]): readonly string[] {
   return values.filter((value): value is string => typeof value === 'string' && value.trim() !== '');
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }

@@ -101,7 +101,7 @@ export function refusedFeature(
 }
 
 /** Whether the provider could not use one of the images, although the model accepts images. */
-export function refusesAnImage(
+function refusesAnImage(
   { failure, message }: Pick<ModelFailure, 'failure' | 'message'>,
   request: ModelRequest,
 ): boolean {
@@ -192,12 +192,12 @@ export function leaveOut(request: ModelRequest, features: Iterable<RequestFeatur
   return [...features].reduce((rest, feature) => FEATURES[feature].leaveOut(rest), request);
 }
 
-export function imagesOf({ messages }: ModelRequest): readonly FilePart[] {
+function imagesOf({ messages }: ModelRequest): readonly FilePart[] {
   return messages.flatMap(filesOf).filter(isImage);
 }
 
 /** The same request with a line in the place of each of these files. */
-export function leaveOutFiles(request: ModelRequest, files: ReadonlySet<FilePart>): ModelRequest {
+function leaveOutFiles(request: ModelRequest, files: ReadonlySet<FilePart>): ModelRequest {
   return files.size === 0 ? request : describeFiles(request, (file) => files.has(file));
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts';
+import { field, fieldsOf, isObject, listOf, textOf } from '../../base/json.ts';
 
 /*
  * Events that servers write in another way than their protocol says. The SDK would lose what is in them, or the whole
@@ -10,8 +10,7 @@ export type WireEvent = Readonly<Record<string, unknown>>;
 
 /** The first object of a list, or an empty one. */
 export function firstOf(list: unknown): WireEvent {
-  const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  return isObject(first) ? first : {};
+  return fieldsOf(listOf(list)[0]);
 }
 
 /** Repairs the events of one stream. Called without an event before `[DONE]`, for what is still held back. */
@@ -60,14 +59,14 @@ function repairResponses(event: WireEvent, seen: Set<string>): readonly WireEven
   if (type === 'response.output_text.delta') seen.add(`text ${event['item_id']}`).add(ANY_ITEM);
   if (type === 'response.output_item.done' && isObject(item)) {
     seen.add(ANY_ITEM);
-    const delta = textOf(item);
+    const delta = wordsOf(item);
     if (item['type'] !== 'message' || delta === '' || seen.has(`text ${item['id']}`)) return [event];
     const place = { item_id: item['id'], output_index: index, content_index: 0 };
     return [{ type: 'response.output_text.delta', ...place, delta }, event];
   }
   if (type !== 'response.completed' || seen.has(ANY_ITEM) || !isObject(response)) return [event];
   const { output } = response;
-  const items = Array.isArray(output) ? output.filter(isObject) : [];
+  const items = listOf(output).filter(isObject);
   return [
     ...items.flatMap((each, at) => [
       { type: 'response.output_item.added', output_index: at, item: each },
@@ -86,10 +85,9 @@ function repairItem(item: unknown): unknown {
   return isUnmade ? { ...item, result: '' } : item;
 }
 
-function textOf({ content }: WireEvent): string {
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  return parts
-    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+function wordsOf({ content }: WireEvent): string {
+  return listOf(content)
+    .map((part) => textOf(field(part, 'text')))
     .join('');
 }
 
@@ -105,7 +103,7 @@ export function chatRepair(): Repair {
 
 function repairChat(event: WireEvent, names: CallNames): WireEvent {
   const { choices, error, usage, ...rest } = event;
-  const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const list = listOf(choices);
   const repaired = list.filter(isFirst).map((choice) => repairChoice(choice, names));
   const isSame = repaired.length === list.length && repaired.every((each, at) => each === list[at]);
   const isCounted = !isObject(usage) || COUNTS.every((name) => isCount(usage[name]));
@@ -157,11 +155,11 @@ function withReasoning(delta: WireEvent): WireEvent {
 
 /** Also the one call of the older protocol, calls without their inner object, and values that are not strings. */
 function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readonly WireEvent[] {
-  const list: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  const list = listOf(calls);
   const given = list.length === 0 && isObject(older) ? [{ index: 0, function: older }] : list;
   return given.filter(isObject).map(({ index, id, ...call }) => {
     const { function: called = call } = call;
-    const { arguments: input, ...rest } = isObject(called) ? called : {};
+    const { arguments: input, ...rest } = fieldsOf(called);
     const isText = input === undefined || input === null || typeof input === 'string';
     return {
       ...call,
@@ -208,10 +206,10 @@ function joinCalls(held: WireEvent, call: WireEvent): WireEvent {
   return { ...call, ...held, function: { name, arguments: argumentsOf(call) } };
 }
 
-function nameOf({ function: called }: WireEvent): string {
-  return isObject(called) && typeof called['name'] === 'string' ? called['name'] : '';
+function nameOf(call: WireEvent): string {
+  return textOf(field(call['function'], 'name'));
 }
 
-function argumentsOf({ function: called }: WireEvent): string {
-  return isObject(called) && typeof called['arguments'] === 'string' ? called['arguments'] : '';
+function argumentsOf(call: WireEvent): string {
+  return textOf(field(call['function'], 'arguments'));
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isObject } from '../../base/json.ts';
+import { field, fieldsOf, textOf } from '../../base/json.ts';
 
 type SourcePart = Extract<LanguageModelV4StreamPart, { type: 'source' }>;
 
@@ -24,12 +24,11 @@ export class Sources {
 
   /** Reads the citations of OpenAI and Anthropic. If a search reports what it has found, the SDK drops them. */
   readRaw(chunk: unknown): void {
-    const { annotation, delta } = isObject(chunk) ? chunk : {};
-    const citation = annotation ?? (isObject(delta) ? delta['citation'] : undefined);
-    const { type, url, title } = isObject(citation) ? citation : {};
+    const { annotation, delta } = fieldsOf(chunk);
+    const { type, url, title } = fieldsOf(annotation ?? field(delta, 'citation'));
     if (type !== 'url_citation' && type !== 'web_search_result_location') return;
     if (typeof url !== 'string') return;
-    this.#cite(url, typeof title === 'string' ? title : '');
+    this.#cite(url, textOf(title));
   }
 
   #cite(address: string, name = ''): void {

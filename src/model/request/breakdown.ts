@@ -24,13 +24,13 @@ export interface BreakdownItem {
   readonly leaveOut?: TextEdit | undefined;
 }
 
-export interface ToolShare extends ToolName {
+interface ToolShare extends ToolName {
   readonly tokens: number;
   readonly leaveOut: TextEdit;
 }
 
 export const GROUPS = ['system', 'history', 'tools', 'attachments'] as const;
-export type BreakdownGroup = (typeof GROUPS)[number];
+type BreakdownGroup = (typeof GROUPS)[number];
 
 /** The parts of a request by kind, the largest first. */
 export type Breakdown = Readonly<Record<BreakdownGroup, readonly BreakdownItem[]>>;

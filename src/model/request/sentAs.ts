@@ -10,7 +10,7 @@ import type { ChatModel } from '../../ports/models.ts';
 export const MAX_FILE_BYTES = 20_000_000;
 
 /** How a model gets a file: as such, as its text, as the text of a document, or only its name. */
-export type SentForm =
+type SentForm =
   | { readonly kind: 'file' | 'text' }
   | { readonly kind: 'document'; readonly reader: DocumentReader }
   | { readonly kind: 'named'; readonly reason: string };

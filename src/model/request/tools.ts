@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { field, isObject, mapStrings } from '../../base/json.ts';
+import { field, fieldsOf, isObject, listOf, mapStrings } from '../../base/json.ts';
 import { NO_SERVER } from '../../chat/format/legacy.ts';
 import type { ModelTool } from '../../ports/models.ts';
 import type { ToolInfo, ToolName } from '../../ports/tools.ts';
@@ -216,15 +216,13 @@ function followReference(schema: Schema): Schema {
 }
 
 function branches(list: unknown): readonly Schema[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+  return listOf(list).filter(isObject);
 }
 
 function ownObject(schema: Schema, key: string): Schema {
-  const value = field(schema, key);
-  return isObject(value) ? value : {};
+  return fieldsOf(field(schema, key));
 }
 
 function ownList(schema: Schema, key: string): readonly string[] {
-  const value = field(schema, key);
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  return listOf(field(schema, key)).filter((each) => typeof each === 'string');
 }
