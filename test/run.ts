@@ -26,8 +26,8 @@ const windows = 2;
 /** Few enough to load things seldom, and enough to end at about the same time. */
 const unitProcesses = 8;
 const integrationProcesses = 8;
-/** More than there are cores, because these tests also wait for other processes. */
-const integrationAtOnce = 3;
+/** More than there are cores, because these tests also wait for the disk and for other processes. */
+const processesAtOnce = 3;
 /** Integration tests that look at their own process, whose memory and open handles must be theirs alone. */
 const ALONE = ['servers/cycles.test.ts', 'faults/servers.test.ts'];
 const slowestShown = 10;
@@ -35,13 +35,14 @@ const slowestShown = 10;
 const endTimeoutMs = 10_000;
 
 const layers = {
-  unit: (words: readonly string[]) => runShares(divide(layerFiles('unit', words), unitProcesses)),
+  unit: (words: readonly string[]) =>
+    runShares(divide(layerFiles('unit', words), unitProcesses), processesAtOnce),
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
   integration: (words: readonly string[]) => {
     const [alone, others] = separate(layerFiles('integration', words), (file) =>
       ALONE.some((alone) => file.replaceAll('\\', '/').endsWith(alone)),
     );
-    return runShares([...divide(alone), ...divide(others, integrationProcesses)], integrationAtOnce);
+    return runShares([...divide(alone), ...divide(others, integrationProcesses)], processesAtOnce);
   },
   host: (words: readonly string[]) => inWindow(() => runHostSuite(join(root, 'dist/filechat.vsix'), words)),
   ui: async (words: readonly string[]) => {
