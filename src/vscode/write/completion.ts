@@ -14,7 +14,7 @@ import {
   sortKey,
   WorkspaceFiles,
 } from './request.ts';
-import { settingKeyItems, settingValueItems } from './settings.ts';
+import { hasValues, settingKeyItems, settingValueItems } from './settings.ts';
 import { EditorSnapshots } from './snapshots.ts';
 
 type Kind = CompletionPlace['kind'];
@@ -72,7 +72,8 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
 /** The lines, up to the typed character, after which completions are opened: a setting, an item of a list, a tool. */
 const OPENING: readonly (readonly [line: RegExp, kind: Kind])[] = [
   [/^[a-z]$/i, 'key'],
-  [/^\w+[ \t]*:.*[[,]$/, 'value'],
+  // Also after the colon has opened them: a list of keys that is still shown ends that request when the space is typed.
+  [/^\w+[ \t]*:(?: |.*[[,])$/, 'value'],
   [/^(?:`{3,}|~{3,})tool_call $/, 'tool'],
 ];
 
@@ -87,7 +88,9 @@ function watchTyping(): vscode.Disposable {
     const kind = OPENING.find(([opening]) => opening.test(before))?.[1];
     if (!kind || vscode.window.activeTextEditor?.document !== document || !suggests(document)) return;
     const place = completionPlace(document.getText(), chatOf(document), change.rangeOffset + 1);
-    if (place?.kind === kind) void vscode.commands.executeCommand('editor.action.triggerSuggest');
+    // Where there are none, this command would say so.
+    const hasItems = place?.kind === kind && (place.kind !== 'value' || hasValues(place.key));
+    if (hasItems) void vscode.commands.executeCommand('editor.action.triggerSuggest');
   });
 }
 

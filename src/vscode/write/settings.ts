@@ -46,6 +46,10 @@ const ABOUT_APPROVAL: Readonly<Record<string, string>> = {
 /** Keys whose values cannot be completed. */
 const FREE: ReadonlySet<SettingKey> = new Set(['system', 'title', 'maxSteps', 'maxTokens', 'temperature']);
 
+export function hasValues(key: SettingKey): boolean {
+  return !FREE.has(key);
+}
+
 export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
   const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
@@ -58,9 +62,9 @@ export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.C
       documentation: ABOUT[key],
       range,
       sortText: sortKey(at),
-      ...(place.hasColon || FREE.has(key)
-        ? {}
-        : { command: { command: 'editor.action.triggerSuggest', title } }),
+      ...(!place.hasColon && hasValues(key)
+        ? { command: { command: 'editor.action.triggerSuggest', title } }
+        : {}),
     });
   });
 }

@@ -106,6 +106,23 @@ ui.test(
   },
 );
 
+ui.test(
+  'the values of a setting are offered after its name, however late the extension host responds',
+  async (session) => {
+    const { page, evaluate } = session;
+    await openAt(session, 'late', '---\n‸\n---\n# %% user\n');
+    await page.keyboard.type('a');
+    await suggestion(page, 'approve').waitFor();
+    const blocked = evaluate(() => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    });
+    await page.keyboard.type('pprove: ');
+    await blocked;
+    await accept(page, 'auto-readonly');
+    await waitForText(evaluate, '---\napprove: auto-readonly\n---\n');
+  },
+);
+
 ui.test('@ offers to start a server, and then its tools with required arguments', async (session) => {
   const { page, evaluate } = session;
   await openAt(session, 'tools', '# %% user\nDraw it.\n‸\n');
