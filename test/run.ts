@@ -21,8 +21,22 @@ import { runNodeTests, runShare, runShares, type TestOutcome } from './runner/no
 
 type Layer = keyof typeof layers;
 
-/** VS Code windows at a time. Each of them keeps most of a core busy. */
-const windows = 2;
+/** On an ordinary machine this loop takes about 100 ms. */
+const SLOW_MS = 400;
+
+/** VS Code windows at a time. Each keeps most of a core busy; on a very slow machine, two leave each other no time. */
+const windows = spinMs() > SLOW_MS ? 1 : 2;
+
+/** The shortest of three, because another process may disturb one. */
+function spinMs(): number {
+  const times = [1, 2, 3].map(() => {
+    const startedAt = performance.now();
+    for (let at = 0, sum = 0; at < 100_000_000; at += 1) sum = (Math.imul(sum, 31) + at) | 0;
+    return performance.now() - startedAt;
+  });
+  return Math.min(...times);
+}
+
 /** Few enough to load things seldom, and enough to end at about the same time. */
 const unitProcesses = 8;
 const integrationProcesses = 8;
