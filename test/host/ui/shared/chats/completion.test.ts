@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { waitForText } from '../../../bridge.ts';
+import { type Evaluate, waitForText } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import { codeLens, focusEditor, quickInput } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
@@ -44,6 +44,13 @@ async function openAt({ page, evaluate, workspace }: Ui, name: string, marked: s
     marked.indexOf('‸'),
   );
   await focusEditor(page);
+}
+
+/** Nothing of the extension host runs until it resolves. */
+async function holdHost(evaluate: Evaluate): Promise<void> {
+  await evaluate(() => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+  });
 }
 
 /** Filechat is loaded when the first chat is shown; a lens shows that it is. */
@@ -97,9 +104,7 @@ ui.test(
     await openAt(session, 'role', '# %% user\nHi.\n‸');
     await page.keyboard.type('# %%');
     await suggestion(page, '# %% user').waitFor();
-    const blocked = evaluate(() => {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
-    });
+    const blocked = holdHost(evaluate);
     await page.keyboard.type(' system\nBe kind.');
     await blocked;
     assert.equal(await waitForText(evaluate, 'Be kind.'), '# %% user\nHi.\n# %% system\nBe kind.');
@@ -113,9 +118,7 @@ ui.test(
     await openAt(session, 'late', '---\n‸\n---\n# %% user\n');
     await page.keyboard.type('a');
     await suggestion(page, 'approve').waitFor();
-    const blocked = evaluate(() => {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
-    });
+    const blocked = holdHost(evaluate);
     await page.keyboard.type('pprove: ');
     await blocked;
     await accept(page, 'auto-readonly');
