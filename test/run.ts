@@ -15,9 +15,9 @@ import { serveLanes } from './host/workbench/lanes.ts';
 import { installWorkbench } from './host/workbench/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
 import { watchClock } from './kit/clock.ts';
-import { divide, keepDurations, layerFiles, root } from './runner/layers.ts';
+import { divide, keepDurations, layerFiles, longestFirst, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
-import { runNodeTests, runShare, runShares, type TestOutcome } from './runner/nodeTests.ts';
+import { runAll, runNodeTests, runQueue, runShare, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
@@ -37,11 +37,9 @@ function spinMs(): number {
   return Math.min(...times);
 }
 
-/** Few enough to load things seldom, and enough to end at about the same time. */
-const unitProcesses = 8;
-const integrationProcesses = 8;
-/** More than there are cores, because these tests also wait for the disk and for other processes. */
-const processesAtOnce = 3;
+/** More than there are cores, because unit tests also wait for the disk, and the others for timers and processes. */
+const unitProcesses = 3;
+const integrationProcesses = 5;
 /** Integration tests that look at their own process, whose memory and open handles must be theirs alone. */
 const ALONE = ['servers/cycles.test.ts', 'faults/servers.test.ts'];
 const slowestShown = 10;
@@ -49,14 +47,13 @@ const slowestShown = 10;
 const endTimeoutMs = 10_000;
 
 const layers = {
-  unit: (words: readonly string[]) =>
-    runShares(divide(layerFiles('unit', words), unitProcesses), processesAtOnce),
+  unit: (words: readonly string[]) => runQueue(longestFirst(layerFiles('unit', words)), unitProcesses),
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
   integration: (words: readonly string[]) => {
     const [alone, others] = separate(layerFiles('integration', words), (file) =>
       ALONE.some((alone) => file.replaceAll('\\', '/').endsWith(alone)),
     );
-    return runShares([...divide(alone), ...divide(others, integrationProcesses)], processesAtOnce);
+    return runQueue(longestFirst(others), integrationProcesses, alone);
   },
   host: (words: readonly string[]) => inWindow(() => runHostSuite(join(root, 'dist/filechat.vsix'), words)),
   ui: async (words: readonly string[]) => {
@@ -64,7 +61,11 @@ const layers = {
     const [shared, others] = separate(files, (file) => file.split(sep).includes('shared'));
     await using _lanes = await serveLanes(Math.min(windows, files.length));
     const run = (share: readonly string[]) => inWindow(() => runShare(share));
-    return runShares([...divide(shared, windows), ...divide(others)], windows, run);
+    const shares = [...divide(shared, windows), ...divide(others)];
+    return runAll(
+      shares.map((share) => () => run(share)),
+      windows,
+    );
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 

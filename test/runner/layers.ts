@@ -8,7 +8,7 @@ export const root = join(import.meta.dirname, '..', '..');
 export type FileLayer = 'unit' | 'conformance' | 'integration' | 'ui';
 
 const layers: Readonly<Record<FileLayer, string>> = {
-  unit: 'test/{unit,bench}/**/*.test.ts',
+  unit: 'test/{unit,bench,runner}/**/*.test.ts',
   conformance: 'test/conformance/**/*.test.ts',
   integration: 'test/integration/**/*.test.ts',
   ui: 'test/host/ui/**/*.test.ts',
@@ -34,15 +34,32 @@ export function divide(files: readonly string[], count = files.length): string[]
   return shares.map((share) => share.files.sort()).filter(({ length }) => length > 0);
 }
 
-/** As long as it took before. A file that has not run yet takes as long as others of its size. */
+/** For a queue, so that no process is left alone with a long file at the end. */
+export function longestFirst(files: readonly string[]): string[] {
+  return estimate(files)
+    .toSorted((a, b) => b.ms - a.ms)
+    .map(({ file }) => file);
+}
+
+/** Most files are done in less than a second. */
+const MS_PER_BYTE = 0.05;
+
+/** Files that take much longer than others of their size, and about how many seconds, where they have not run yet. */
+const SLOW: readonly (readonly [file: RegExp, seconds: number])[] = [
+  [/faults.(chat|servers)|servers.(everythingHttp|everything|cycles)|node20/, 20],
+  [/servers.(negotiation|spillStdio)|converter|partialImages|wires|attack\.|conformance\.|documents/, 12],
+  [/spill.filter|models.madeFiles|cli.kills|servers.(remote|oauth|connections)/, 8],
+  [/catalog.(contents|tools)|replyTyping|assets.faults|limitTotal|reply.escape|schema.walk|findBase64/, 6],
+];
+
+/** As long as it took before. */
 function estimate(files: readonly string[]): readonly { readonly file: string; readonly ms: number }[] {
   const durations = readDurations();
-  const sized = files.map((file) => ({ file, size: statSync(join(root, file)).size, ms: durations[file] }));
-  const known = sized.filter(({ ms }) => ms !== undefined);
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-  const msPerByte =
-    known.length === 0 ? 1 : sum(known.map(({ ms = 0 }) => ms)) / sum(known.map(({ size }) => size));
-  return sized.map(({ file, size, ms }) => ({ file, ms: ms ?? size * msPerByte }));
+  const guess = (file: string) => {
+    const [, seconds] = SLOW.find(([pattern]) => pattern.test(file)) ?? [];
+    return seconds === undefined ? statSync(join(root, file)).size * MS_PER_BYTE : seconds * 1000;
+  };
+  return files.map((file) => ({ file, ms: durations[file] ?? guess(file) }));
 }
 
 /** How long each file took when it last ran, by its path. */

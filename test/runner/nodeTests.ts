@@ -2,7 +2,9 @@
 import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { mapConcurrently } from '../../src/base/async.ts';
 import { root } from './layers.ts';
+import { createQueue } from './queue.ts';
 
 export interface TestOutcome {
   readonly name: string;
@@ -12,19 +14,29 @@ export interface TestOutcome {
   readonly ms: number;
 }
 
-/** Runs every share of files in a process of its own, some of them at a time. */
-export async function runShares(
-  shares: readonly (readonly string[])[],
-  atOnce = 2,
-  run = runShare,
+/** Runs all of the work, some at a time. */
+export async function runAll(
+  work: readonly (() => Promise<TestOutcome[]>)[],
+  atOnce: number,
 ): Promise<TestOutcome[]> {
-  const waiting = [...shares];
-  const outcomes: TestOutcome[] = [];
-  const work = async () => {
-    for (let share = waiting.shift(); share; share = waiting.shift()) outcomes.push(...(await run(share)));
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return outcomes;
+  return (await mapConcurrently(atOnce, work, (run) => run())).flat();
+}
+
+/**
+ * Runs files in so many processes, each of which takes the next file when it has run one. Those that must be alone
+ * are first, with a process of their own.
+ */
+export async function runQueue(
+  files: readonly string[],
+  processes: number,
+  alone: readonly string[] = [],
+): Promise<TestOutcome[]> {
+  using queue = createQueue(files);
+  const workers = Array.from(
+    { length: Math.min(processes, files.length) },
+    () => () => runNodeTests(['test/runner/queue.ts'], 1, queue.argv),
+  );
+  return await runAll([...alone.map((file) => () => runNodeTests([file], 1)), ...workers], processes);
 }
 
 /** Runs files in one process. */
@@ -48,12 +60,17 @@ export async function runNodeTests(
       file?: string;
       skip?: unknown;
       todo?: unknown;
-      details: { type?: string; duration_ms: number };
+      details: { type?: string; duration_ms: number; error?: Error };
     },
     ok: boolean,
   ) => {
     const isSkipped = test.skip !== undefined || test.todo !== undefined;
-    if (test.details.type === 'suite' || (ok && isSkipped)) return;
+    // A suite also fails because of its tests, or because its file cannot be loaded or a hook fails.
+    const { failureType } = (test.details.error ?? {}) as { readonly failureType?: string };
+    const isCounted = ok || failureType === 'subtestsFailed';
+    // A file that passes is a process that had nothing to run.
+    const isFile = files.includes(test.name);
+    if ((test.details.type === 'suite' && isCounted) || (ok && (isSkipped || isFile))) return;
     const ms = test.details.duration_ms;
     // Tests that a helper registers have the helper's file.
     const file = test.file?.endsWith('.test.ts') ? relative(root, test.file) : undefined;
