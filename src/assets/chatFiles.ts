@@ -155,7 +155,7 @@ async function explaining<T>(advice: string, work: () => Promise<T>): Promise<T>
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** A file of unknown type is text if its head is: a Makefile, a `.rs`, a `.toml`. Text is UTF-8. */
+/** A file of unknown type is text if its head is: a Makefile, a `.rs`, a `.toml`. `isText` is only for UTF-8. */
 export function detectText({ head, size, mimeType }: InspectedFile): {
   readonly mimeType: string;
   readonly isText: boolean;
@@ -163,7 +163,8 @@ export function detectText({ head, size, mimeType }: InspectedFile): {
   const claimsText = isTextType(mimeType);
   if (!claimsText && mimeType !== UNKNOWN_TYPE) return { mimeType, isText: false };
   const isText = decodeText(head, { isCut: size > head.length }) !== undefined;
-  if (!isText) return { mimeType: claimsText && decodeOtherText(head) ? mimeType : UNKNOWN_TYPE, isText };
+  const isOther = !isText && (claimsText || !head.includes(0)) && decodeOtherText(head) !== undefined;
+  if (!isText && !isOther) return { mimeType: UNKNOWN_TYPE, isText };
   return { mimeType: claimsText ? mimeType : 'text/plain', isText };
 }
 

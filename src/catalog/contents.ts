@@ -212,7 +212,7 @@ function checkPages(title: string, document: DocumentText, pages: readonly PageR
   const count = countPages(document);
   if (count === undefined) throw new CatalogRefusal(noPages(title));
   if (selectPages(pages, document.total ?? 0).length === 0)
-    throw new CatalogRefusal(`${title} has ${count}, and none of those was chosen.`);
+    throw new CatalogRefusal(`${title} has ${count}, but none of them matches.`);
 }
 
 function noPages(title: string): string {

@@ -32,7 +32,7 @@ export type SavedAssets = ReadonlyMap<string, SavedAsset>;
 export class SavedMemory {
   readonly #files = new FileMemory<SavedAssets>();
 
-  /** `folder` is the real path of a `cmdassets/`. A file that cannot be read says nothing. */
+  /** `folder` is the real path of a `cmdassets/`. An unreadable file counts as empty. */
   async read(folder: string): Promise<SavedAssets> {
     const path = join(folder, SAVED_FILE);
     const stats = await statOf(path);

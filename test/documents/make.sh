@@ -101,6 +101,8 @@ pan "$work/letter.md" -s -o pandoc/letter.html
 pan "$work/letter.md" -s -t slidy -o pandoc/slidy.html
 pan "$work/letter.md" -o pandoc/letter.ipynb
 pan "$work/slides.md" -o pandoc/slides.pptx
+printf '# Energy\n\nMass: $E=mc^2$ for all.\n' > "$work/formula.md"
+pan "$work/formula.md" -o pandoc/formula.pptx
 pan "$work/letter.md" -s -t ms | sed '/日本/d' | groff -k -t -ms -Tps 2> /dev/null | ps2pdf - pandoc/groff.pdf
 pan "$work/letter.md" -s --pdf-engine=wkhtmltopdf -t html5 -o pandoc/wkhtml.pdf 2> /dev/null
 
@@ -204,6 +206,13 @@ times = Workbook()
 times.active.append(['Begin', datetime.time(9, 30), datetime.datetime(2026, 1, 15, 23, 59, 59)])
 times.save(sys.argv[1] + '/times.xlsx')
 
+durations = Workbook()
+sheet_of = durations.active
+sheet_of.append(['Trip', datetime.timedelta(hours=26, minutes=30)])
+sheet_of.append(['Year', datetime.timedelta(hours=9000)])
+sheet_of.append(['Day', datetime.datetime(1900, 1, 1, 2, 30)])
+durations.save('debian/durations.xlsx')
+
 sheet.cell(1048576, 16384, 'far away')
 book.save('broken/far.xlsx')
 PY
@@ -212,6 +221,7 @@ ssconvert "$work/times.xlsx" gnumeric/times.ods
 mv "$work/times.xlsx" debian/times.xlsx
 printf 'Größe;Preis\r\nklein;1,50 €\r\n' | iconv -f UTF-8 -t WINDOWS-1252 > iconv/windows.csv
 printf 'Größe\tPreis\r\nklein\t1,50 €\r\n' | iconv -f UTF-8 -t UTF-16 > iconv/utf16.csv
+printf 'Größe\tPreis\r\nklein\t1,50 €\r\n' | iconv -f UTF-8 -t UTF-16LE > iconv/unmarked.csv
 printf '<!doctype html><meta charset="iso-8859-2"><h1>Zażółć</h1>' | iconv -f UTF-8 -t ISO-8859-2 > iconv/latin2.html
 printf '<!doctype html><h1>Größe</h1>' | iconv -f UTF-8 -t UTF-16 > iconv/utf16.html
 

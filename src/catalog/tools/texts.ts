@@ -23,7 +23,7 @@ export function listText(
       ...(each.chat === assets[at - 1]?.chat ? [] : [`In ${visibleLine(each.chat)}:`]),
       assetLine(each, referenceTo(each)),
     ]),
-    ...(nextCursor === undefined ? [] : [`There are more. The next page has cursor: ${nextCursor}`]),
+    ...(nextCursor === undefined ? [] : [`There are more. For the next page, pass cursor: ${nextCursor}`]),
     ...notes.map((note) => `Note: ${visibleLine(note)}`),
   ].join('\n');
 }
@@ -47,7 +47,7 @@ export function readText(
   const name = `${what}${visibleLine(window.name)} (${facts.join(', ')})`;
   if (window.content === 'none')
     return `${name} is too large to be returned whole. Read it in windows with start: 0, then with each nextStart, or open the file.`;
-  if (byteCount === 0) return `Nothing is at byte ${start} of ${name}: it ends there.`;
+  if (byteCount === 0) return `There is nothing at byte ${start} of ${name}: the file ends there.`;
   const which =
     byteCount === totalBytes
       ? `${cut === undefined ? 'All' : 'A part'} of ${name}.`
@@ -57,7 +57,7 @@ export function readText(
 }
 
 export function searchText({ hits, more }: SearchOutput): string {
-  if (hits.length === 0) return 'No turn of these chats has all the words.';
+  if (hits.length === 0) return 'No turn in these chats contains all the words.';
   const lines: string[] = [];
   let chat: string | undefined;
   for (const { uri, title, role, line, start, snippet } of hits) {
@@ -157,7 +157,7 @@ function handOver(reference: string): string {
 /** Longer than any name, number or checksum. */
 const MIN_BASE64_CHARS = 240;
 
-/** Base64 tells a model nothing and costs many tokens. */
+/** Base64 is useless to a model and costs many tokens. */
 async function withoutBase64(value: string): Promise<{ readonly kept: string; readonly isCut: boolean }> {
   const pieces: string[] = [];
   let from = 0;

@@ -44,7 +44,7 @@ export function runJob(job: Job, signal?: AbortSignal, deadlineMs = DEADLINE_MS[
       clearInterval(watch);
       signal?.removeEventListener('abort', abort);
       worker.removeAllListeners();
-      // An error after the end has no reader.
+      // An error after the end is ignored.
       worker.on('error', () => undefined);
       worker.terminate().then(then, then);
     };

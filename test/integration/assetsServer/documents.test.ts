@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { ContentBlock } from '@modelcontextprotocol/client';
 import { imageSize } from '../../../src/media/measure.ts';
-import { missingText, readDocumentFile, TEXTS } from '../../documents/table.ts';
 import { makeEncryptedPdf, makePdf, makePng } from '../../kit/documents.ts';
 import { everyDocument } from '../../kit/everyDocument.ts';
 import { callTool, connectOverStdio, createNotes } from '../helpers/assetsServer.ts';
@@ -32,46 +30,6 @@ it('read_asset returns the text of every kind of document, in windows and by pag
   assert.deepEqual([part.resource?.text, part.structured['nextStart']], ['Alpha', 16]);
 });
 
-/** One of each program and kind; all others are read without the server. */
-const REAL = [
-  'pandoc/letter.epub',
-  'pandoc/letter.html',
-  'pandoc/letter.rtf',
-  'libreoffice/letter.docm',
-  'libreoffice/letter.odt',
-  'libreoffice/sales.ods',
-  'libreoffice/slides.pptx',
-  'chromium/cjk.pdf',
-  'chromium/dumped.html',
-  'debian/python.eml',
-  'debian/tree.zip',
-  'debian/openpyxl.xlsx',
-];
-
-it('read_asset returns the text of documents of real programs, and a line for broken ones', async (t) => {
-  const notes = createNotes(t);
-  const hostile = ['broken/bomb.docx.gz', 'broken/far.xlsx', 'broken/password.pdf'];
-  const named = [...REAL, ...hostile].map((path, at) => {
-    const { ending, bytes } = readDocumentFile(path);
-    const file = `tool-file-20261116-093012-Real123456-${at + 1}.${ending}`;
-    notes.write(`notes/cmdassets/${file}`, bytes);
-    return [path, { uri: `asset:${file}`, maxBytes: 32_768 }] as const;
-  });
-  const { client } = await connectOverStdio(t, '2025-11-25', [notes.path]);
-  for (const [path, args] of named) {
-    const { content, isError } = await client.callTool({ name: 'read_asset', arguments: args });
-    const text = content.map((block) => textOf(block)).join('\n');
-    assert.equal(isError === true, hostile.includes(path), `${path}: ${text}`);
-    const missing = missingText(text, TEXTS[path] ?? ['The text of ', ' cannot be read: it ']);
-    assert.equal(missing, undefined, `${path} does not contain “${missing}” here:\n${text}`);
-  }
-});
-
-function textOf(block: ContentBlock): string {
-  if (block.type === 'text') return block.text;
-  return block.type === 'resource' && 'text' in block.resource ? block.resource.text : '';
-}
-
 it('read_asset ends a document that cannot be read with one line, and the server goes on', async (t) => {
   const notes = createNotes(t);
   notes.write(`notes/cmdassets/${name('pdf')}`, makeEncryptedPdf());
@@ -89,7 +47,7 @@ it('read_asset scales an image that is larger than hosts accept, and cuts a very
   const notes = createNotes(t);
   const image = (id: string) => `tool-image-20261116-093012-${id}-1.png`;
   notes.write(`notes/cmdassets/${image('Noise12345')}`, makePng(1200, 1100, true));
-  notes.write(`notes/cmdassets/${image('Tall123456')}`, makePng(400, 9000));
+  notes.write(`notes/cmdassets/${image('Tall123456')}`, makePng(100, 9000));
   const { client } = await connectOverStdio(t, '2025-11-25', [notes.path]);
   const read = async (id: string) => {
     const { content } = await client.callTool({
@@ -108,5 +66,5 @@ it('read_asset scales an image that is larger than hosts accept, and cuts a very
   assert.ok((noise?.length ?? 0) <= 3_750_000);
   const slices = (await read('Tall123456')).map(imageSize);
   assert.equal(slices.length, 6);
-  for (const slice of slices) assert.ok(slice?.width === 400 && slice.height <= 1568);
+  for (const slice of slices) assert.ok(slice?.width === 100 && slice.height <= 1568);
 });

@@ -113,7 +113,7 @@ describe('filechat attach', () => {
       const end = await cli.run('attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', ...more);
       checkEnd(end, {
         code: 1,
-        stderr: `Fetching ${site.url}/page.txt needs your permission, but there is no terminal to ask in. To allow it, add --allow-host ${site.host}.\n`,
+        stderr: `Fetching ${site.url}/page.txt needs your permission, but there is no terminal to ask on. To allow it, add --allow-host ${site.host}.\n`,
       });
     }
     assert.deepEqual(site.requests, []);
@@ -193,7 +193,7 @@ describe('filechat attach', () => {
       lookup,
     });
     assert.equal(ok, false);
-    assert.match(error ?? '', /Its name leads to this machine or the local network\./);
+    assert.match(error ?? '', /Its host name resolves to this machine or the local network\./);
     assert.deepEqual(site.requests, []);
   });
 });

@@ -151,7 +151,7 @@ for (const [way, { find, again, findAsset }] of Object.entries(WAYS)) {
     it('an asset that is a link out of cmdassets/, and a cmdassets/ that is one', needsSymlinks, async () => {
       rmSync(here(`cmdassets/${NAME}`));
       symlinkSync(here('a.csv'), here(`cmdassets/${NAME}`));
-      await assert.rejects(findAsset(NAME), message('it leads out of cmdassets/'));
+      await assert.rejects(findAsset(NAME), message('it points outside cmdassets/'));
       renameSync(here('cmdassets'), here('elsewhere'));
       symlinkSync(here('elsewhere'), here('cmdassets'));
       await assert.rejects(findAsset(NAME), message('cmdassets/ is a symbolic link'));
@@ -324,7 +324,7 @@ describe('an argument', () => {
   });
 
   it('accepts no path in place of an asset name', () =>
-    assert.rejects(found(asset('../a.csv')), message('it leads out of cmdassets/')));
+    assert.rejects(found(asset('../a.csv')), message('it points outside cmdassets/')));
 
   it('names no file that is too large, with its size, unless only its path is sent', async () => {
     truncateSync(tree.write('work/chats/big.bin', ''), 3 * 1024 ** 2);

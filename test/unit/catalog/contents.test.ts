@@ -97,7 +97,7 @@ const REFUSED: readonly [file: string, request: Partial<ContentsRequest>, words:
   ['png', { as: 'text' }, /This is image\/png, not UTF-8 text/],
   ['large', { as: 'image' }, /more than the 300 bytes that can be returned as an image.*as: "bytes"/],
   ['cut', {}, /The text of .* cannot be read: it is damaged \(.*\)\. To read its bytes, use as: "bytes"\.$/],
-  ['pdf', { pages: '3' }, /has 2 pages, and none of those was chosen/],
+  ['pdf', { pages: '3' }, /has 2 pages, but none of them matches/],
   ['pdf', { pages: 'last' }, /“last” is not a list of pages/],
   ['html', { pages: '1' }, /has no pages/],
   ['txt', { pages: '1' }, /has no pages/],

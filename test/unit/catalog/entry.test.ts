@@ -83,7 +83,7 @@ describe('every address', () => {
       fc.property(addresses, (address) =>
         assert.deepEqual(readAddress(addressUri(address)), { ok: true, address }),
       ),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -96,7 +96,7 @@ describe('every address', () => {
         const found = templates[address.kind].match(uri);
         assert.equal(decodeURIComponent(String(found?.['chat'])), address.chat);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -107,7 +107,7 @@ describe('every address', () => {
         const { kind: _, ...values } = address;
         assert.deepEqual(readAddress(template.expand(values)), { ok: true, address });
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
@@ -224,7 +224,7 @@ describe('refused, with a reason', () => {
           assert.doesNotMatch(name, /^(?:con(?:\.|$)|node_modules$)/);
         }
       }),
-      { numRuns: 10_000 },
+      { numRuns: 2_000 },
     );
     assert.ok(accepted > 10, `${accepted} were accepted, too few to say something of them`);
   });

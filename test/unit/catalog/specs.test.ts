@@ -205,7 +205,7 @@ describe('the answers of tools', () => {
         '1 of 3 assets:',
         'In notes/sales.chat.md:',
         '- quarterly.pdf (1.2 KB, ~800 tokens, charts.report): asset:tool-file-20261116-093012-V1StGXR8a0-1.pdf',
-        'There are more. The next page has cursor: abc',
+        'There are more. For the next page, pass cursor: abc',
         'Note: Too many.',
       ].join('\n'),
     );
@@ -218,7 +218,10 @@ describe('the answers of tools', () => {
     const at = (start: number, byteCount: number) =>
       readText(readOutput(ASSET, { ...last, start, byteCount }));
     assert.equal(at(0, 100), 'All of quarterly.pdf (text/csv, 100 bytes).');
-    assert.equal(at(100, 0), 'Nothing is at byte 100 of quarterly.pdf (text/csv, 100 bytes): it ends there.');
+    assert.equal(
+      at(100, 0),
+      'There is nothing at byte 100 of quarterly.pdf (text/csv, 100 bytes): the file ends there.',
+    );
     const hit = { uri: CHAT.uri, chat: CHAT.chat, title: 'Sales', line: 1, start: 0, snippet: '' };
     const hits = [hit, { ...hit, role: 'user', line: 5, start: 40, snippet: 'the needle' } as const];
     assert.equal(
@@ -230,7 +233,7 @@ describe('the answers of tools', () => {
         'There are more. Use more words, or a higher limit.',
       ].join('\n'),
     );
-    assert.equal(searchText({ hits: [], more: false }), 'No turn of these chats has all the words.');
+    assert.equal(searchText({ hits: [], more: false }), 'No turn in these chats contains all the words.');
     assert.match(
       saveText(saveOutput({ entry: ASSET, markdown: '[a](b)' })),
       /^Saved quarterly\.pdf .*\nAddress: filechat:.*\nLink for the chat: \[a\]\(b\)$/,

@@ -46,7 +46,7 @@ function formOf(bytes: Uint8Array): Form {
 /** Changes what the library would read wrong. */
 const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
-  pptx: inShownOrder,
+  pptx: (bytes) => inShownOrder(withPart(bytes, /^ppt\/slides\/[^/]+\.xml$/, withoutAlternatives)),
   docx: (bytes) =>
     withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, (xml) =>
       withoutControls(writeOutMarks(xml)),
@@ -92,6 +92,16 @@ function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => str
     return other === xml ? [] : [[name, strToU8(other)] as const];
   });
   return changed.length === 0 ? bytes : zipSync({ ...files, ...Object.fromEntries(changed) }, { level: 0 });
+}
+
+/** PowerPoint writes a text with a formula as one of two alternatives, which the library skips. */
+function withoutAlternatives(xml: string): string {
+  return xml
+    .replace(/<mc:Fallback\b[\s\S]*?<\/mc:Fallback>|<\/?(?:mc:AlternateContent|mc:Choice|a14:m)\b[^>]*>/g, '')
+    .replace(
+      /<m:oMath\b[\s\S]*?<\/m:oMath>/g,
+      (formula) => `<a:r><a:t>${formula.replace(/<[^>]*>/g, '')}</a:t></a:r>`,
+    );
 }
 
 /** Word has elements for tabs, line breaks and hyphens, which the library drops. Tab stops have attributes. */

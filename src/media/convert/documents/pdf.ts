@@ -46,7 +46,7 @@ const NO_TEXT = '(This page has no text. It may be a scanned image.)';
 
 async function open(bytes: Uint8Array) {
   try {
-    // The library takes the buffer away and wants no subclass.
+    // The library detaches the buffer and does not accept a subclass.
     return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, isEvalSupported: false });
   } catch (error) {
     if (field(error, 'name') === 'PasswordException')

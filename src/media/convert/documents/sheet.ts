@@ -1,21 +1,48 @@
+import { strFromU8, unzipSync } from 'fflate';
 import { readOds } from 'hucre/ods';
-import { type CellValue, readXlsx } from 'hucre/xlsx';
+import { type CellValue, readXlsx, type Sheet } from 'hucre/xlsx';
 import type { DocumentJob, DocumentText } from '../job.ts';
 import { checkInflated } from './zipped.ts';
 
 /** Each sheet as CSV. */
 export async function readSheets({ bytes }: DocumentJob): Promise<DocumentText> {
   const isOpenDocument = checkInflated(bytes).includes('content.xml');
-  const { sheets } = isOpenDocument ? await readOds(bytes) : await readXlsx(bytes);
+  // Formats take time to read, and are needed only to tell durations from dates.
+  const readStyles = !isOpenDocument && hasDurations(bytes);
+  const { sheets } = isOpenDocument ? await readOds(bytes) : await readXlsx(bytes, { readStyles });
   return {
     unit: 'sheet',
     total: sheets.length,
-    sections: sheets.map(({ name, rows }, at) => ({ number: at + 1, title: name, text: toCsv(rows) })),
+    sections: sheets.map((sheet, at) => ({ number: at + 1, title: sheet.name, text: toCsv(sheet) })),
   };
 }
 
-function toCsv(rows: readonly (readonly CellValue[])[]): string {
-  return rows.map((row) => row.map(cellText).join(',').replace(/,+$/, '')).join('\n');
+/** `[h]:mm` and the like count on after 24 hours. Number 46 is one that Excel does not write out. */
+const ELAPSED = /\[(?:h+|m+|s+)\]/i;
+
+function hasDurations(bytes: Uint8Array): boolean {
+  const [styles] = Object.values(unzipSync(bytes, { filter: ({ name }) => name === 'xl/styles.xml' }));
+  const xml = styles === undefined ? '' : strFromU8(styles);
+  return ELAPSED.test(xml) || xml.includes('numFmtId="46"');
+}
+
+function toCsv({ rows, cells }: Pick<Sheet, 'rows' | 'cells'>): string {
+  const valueAt = (value: CellValue, place: string) =>
+    value instanceof Date && ELAPSED.test(cells?.get(place)?.style?.numFmt ?? '') ? duration(value) : value;
+  return rows
+    .map((row, y) => {
+      const texts = row.map((value, x) => cellText(valueAt(value, `${y},${x}`)));
+      return texts.join(',').replace(/,+$/, '');
+    })
+    .join('\n');
+}
+
+function duration(value: Date): string {
+  // The day 29 February 1900, which never was, counts.
+  const first = Date.UTC(1899, 11, value < new Date(Date.UTC(1900, 2)) ? 31 : 30);
+  const seconds = Math.round((value.getTime() - first) / 1000);
+  const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => String(Math.floor(part)).padStart(2, '0')).join(':');
 }
 
 function cellText(value: CellValue): string {

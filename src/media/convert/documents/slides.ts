@@ -3,7 +3,7 @@ import { tagsOf } from './tags.ts';
 
 /**
  * A presentation whose slides and notes are named in the order in which they are shown. The library goes by the names
- * of the files, which stay as they are when somebody moves a slide.
+ * of the files, which stay as they are when a slide is moved.
  */
 export function inShownOrder(bytes: Uint8Array): Uint8Array {
   const files = unzipSync(bytes);

@@ -50,7 +50,7 @@ function zippedFiles(bytes: Uint8Array): readonly ZippedFile[] {
   return files;
 }
 
-/** Programs write names in UTF-8 without saying so; then each character is one byte of them. */
+/** Some programs write UTF-8 names without setting the flag; then each character is one byte. */
 function asUtf8(name: string): string {
   if (!/^[\0-\xff]*$/.test(name)) return name;
   try {

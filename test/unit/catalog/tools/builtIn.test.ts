@@ -366,7 +366,7 @@ describe('read_asset', () => {
     assert.match(window, /^Bytes 11 to 13 of the text of .*start 14\.\s+(?:.*\n)?One$/);
     assert.match(
       textOf(await call('read_asset', { uri: PDF, pages: '9' })),
-      /has 3 pages, and none of those/,
+      /has 3 pages, but none of them matches/,
     );
   });
 
