@@ -1,9 +1,9 @@
 /**
  * How much of anything from outside is read: from servers, models, web pages, repositories and chats. Whatever is over
- * its budget becomes a message in its place, and everything else goes on. docs/security.md has the same table.
+ * its budget is replaced with a message, and everything else continues. docs/security.md has the same table.
  */
 export const BUDGET = {
-  /** One MCP message in memory. Long base64 is not part of it: it goes to files. */
+  /** One MCP message. Long base64 is not part of it: it goes to files. Very long text does too, and is part of it. */
   messageBytes: 64 * 1024 * 1024,
   /** Its values: reading them takes longer, and more memory, than their bytes. Those that take long count ten times. */
   messageValues: 500_000,

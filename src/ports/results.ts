@@ -139,24 +139,34 @@ export interface SpilledBytes {
   readonly head: Uint8Array;
 }
 
-/** A long base64 string that was decoded while it arrived. */
+/** A long string that went to a file while it arrived: base64 decoded, other text as UTF-8. */
 export type Spill =
   | (SpilledBytes & {
       readonly kind: 'bytes';
       /** From a data: URL. */
       readonly mimeType?: string;
-      /** Restores the string if it turns out to be text. Works until the file is moved. */
-      readonly original?: () => Promise<string>;
+      /** The string as it arrived, if it turns out to be text. Works until the file is moved. */
+      readonly pieces?: () => AsyncIterable<string>;
+      /** Of a string that is text for certain. */
+      readonly textHash?: string;
     })
   /** Larger than the limit for assets; discarded. */
   | { readonly kind: 'refused'; readonly size: number }
   /** Could not be written; discarded. `reason` is for the chat. */
-  | { readonly kind: 'failed'; readonly size: number; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly size: number;
+      readonly reason: string;
+      /** The beginning of a text. */
+      readonly preview?: string;
+    };
 
 /** The long strings of one result, by placeholder. */
 export interface Spills {
   /** Undefined if the text is not a placeholder. Servers cannot forge placeholders. */
   find(text: string): Spill | undefined;
+  /** Writes a text to a file of its own. Rejects if that fails. */
+  write(text: AsyncIterable<string>): Promise<SpilledBytes>;
   /** Removes the files that were not moved. */
   dispose(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { readDataUrl } from '../base/base64.ts';
 import { defined, field, isObject, mapStrings } from '../base/json.ts';
 import { withoutTerminalSequences } from '../base/lines.ts';
 import { decodePercent } from '../chat/format/escape.ts';
@@ -77,7 +78,7 @@ export const READ_FIELDS: ReadonlySet<string> = new Set(['type', ...TYPE_KEYS, .
 /** The bytes of a block that declares their type, and its other fields as JSON. */
 function readUnknown(block: Fields, position: number): readonly Block[] {
   const { type } = block;
-  const key = BYTES_KEYS.find((each) => typeof block[each] === 'string');
+  const key = BYTES_KEYS.find((each) => areBytes(block[each]));
   const declared = TYPE_KEYS.map((each) => shortText(block[each])).find((each) => each !== undefined);
   if (key === undefined || declared === undefined) {
     const message = `Block ${position} of the result has an unknown type: ${shown(type)}.`;
@@ -94,6 +95,19 @@ function readUnknown(block: Fields, position: number): readonly Block[] {
   };
   if (type === 'binary' && Object.keys(others).every((each) => READ_FIELDS.has(each))) return [bytes];
   return [bytes, asJson(others)];
+}
+
+/** The beginning of what takes the place of a long string of base64. */
+export const PLACEHOLDER_HEAD = 'filechat-spill:';
+
+/** Base64 may have line breaks, but no spaces. Text may have both. */
+const NOT_IN_BASE64 = /[^\w+/=\r\n-]/;
+
+/** Base64, also if it is damaged, or a data: URL. */
+function areBytes(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (value.startsWith(PLACEHOLDER_HEAD) || !NOT_IN_BASE64.test(value)) return true;
+  return readDataUrl(value).mimeType !== undefined;
 }
 
 /** What is wrong with a value, and the value itself, in which bytes are found as in all JSON. */

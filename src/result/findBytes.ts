@@ -1,13 +1,14 @@
 import { decodeBase64 } from '../base/base64.ts';
-import { defined, field, isObject, mapStrings, parseJson } from '../base/json.ts';
-import { describeSize } from '../base/size.ts';
+import { defined, field, mapStrings, parseJson } from '../base/json.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Spill, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
-import { isKnownBlock, nameBeside, READ_FIELDS } from './blocks.ts';
+import { nameBeside, PLACEHOLDER_HEAD } from './blocks.ts';
 import { detectUnsigned, type Found, findBase64, MIN_RUN_CHARS, type Piece } from './findBase64.ts';
+import { looksLikeJson } from './jsonText.ts';
 import { isAssetName, SUMMARY_NAME } from './modelView.ts';
+import { joined, type TextPieces, windowsOf } from './textWindows.ts';
 
 interface ExtractContext {
   readonly spills?: Spills | undefined;
@@ -19,7 +20,7 @@ export async function extractBytes(text: string, context: ExtractContext): Promi
   const pieces: Piece[] = [];
   for (const piece of findFieldsInText(text, context.rules)) {
     if (typeof piece !== 'string')
-      pieces.push(readHit(piece, context) ?? JSON.stringify(piece.data).slice(1, -1));
+      pieces.push((await readHit(piece, context)) ?? JSON.stringify(piece.data).slice(1, -1));
     else {
       for (const each of await extractSpills(piece, context.spills)) {
         if (typeof each === 'string') pieces.push(...(await findBase64(each)));
@@ -37,7 +38,7 @@ export async function extractFromValue(
 ): Promise<ReadonlyMap<string, readonly Piece[]>> {
   const extracted = new Map<string, readonly Piece[]>();
   for (const hit of findFields(value, context.rules)) {
-    const found = readHit(hit, context);
+    const found = await readHit(hit, context);
     if (found) extracted.set(hit.data, [found]);
   }
   const strings = new Set<string>();
@@ -96,9 +97,13 @@ export function isFound(piece: Piece): piece is Found {
 }
 
 /** A string that matches a rule needs no signature, only valid base64. */
-function readHit({ data, ...about }: FieldHit, { spills }: ExtractContext): Found | undefined {
-  const spill = spills?.find(data);
-  if (spill) {
+async function readHit(
+  { data: written, ...about }: FieldHit,
+  { spills }: ExtractContext,
+): Promise<Found | undefined> {
+  const spill = spills?.find(written);
+  const data = (spill && (await readText(spill))) ?? written;
+  if (spill && data === written) {
     const found = foundIn(spill);
     return found.kind === 'bytes' ? { ...found, ...about } : found;
   }
@@ -110,96 +115,95 @@ function readHit({ data, ...about }: FieldHit, { spills }: ExtractContext): Foun
 
 async function extractSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
   if (!spills) return [text];
+  const readSpill = async (spill: Spill) => {
+    const recognized = await recognizeSpill(spill);
+    return typeof recognized === 'function' ? joined(recognized()) : recognized;
+  };
   const whole = spills.find(text);
-  if (whole) return [await recognizeSpill(whole)];
+  if (whole) return [await readSpill(whole)];
+  const inJson = looksLikeJson(text) || /^"[^"]*"$/.test(text);
+  const write = (each: Piece) =>
+    typeof each === 'string' && inJson ? JSON.stringify(each).slice(1, -1) : each;
   const pieces: Piece[] = [];
   let from = 0;
   for (const { 0: placeholder, index } of text.matchAll(PLACEHOLDER)) {
     const spill = spills.find(placeholder);
     if (!spill) continue;
-    pieces.push(text.slice(from, index), await recognizeSpill(spill));
+    pieces.push(text.slice(from, index), write(await readSpill(spill)));
     from = index + placeholder.length;
   }
   pieces.push(text.slice(from));
   return pieces.filter((piece) => piece !== '');
 }
 
+/** What a placeholder stands for, if that is text. */
+export async function spilledText(text: string, spills: Spills | undefined): Promise<TextPieces | undefined> {
+  const spill = spills?.find(text);
+  const recognized = spill && (await recognizeSpill(spill));
+  return typeof recognized === 'function' ? recognized : undefined;
+}
+
+export type Extract = (text: string) => Promise<readonly Piece[]>;
+
+export function remember(extract: Extract): Extract {
+  const known = new Map<string, Promise<readonly Piece[]>>();
+  return (text) => {
+    const pieces = known.get(text) ?? extract(text);
+    known.set(text, pieces);
+    return pieces;
+  };
+}
+
+/** The windows of a text with their bytes, which are looked for once. */
+export type Search = (
+  placeholder: string,
+  spilled: TextPieces,
+) => AsyncGenerator<{ readonly window: string; readonly pieces: readonly Piece[] }>;
+
+export function rememberSearch(): Search {
+  const known = new Map<string, readonly Piece[] | undefined>();
+  return async function* (placeholder, spilled) {
+    let at = 0;
+    for await (const window of windowsOf(spilled())) {
+      const key = `${placeholder} ${at++}`;
+      if (!known.has(key)) {
+        const pieces = await findBase64(window);
+        known.set(key, pieces.some(isFound) ? pieces : undefined);
+      }
+      yield { window, pieces: known.get(key) ?? [window] };
+    }
+  };
+}
+
+/** The string of a spill that never was base64 without flaws. */
+export async function readText(spill: Spill): Promise<string | undefined> {
+  return spill.kind === 'bytes' && spill.textHash && spill.pieces ? joined(spill.pieces()) : undefined;
+}
+
 /** A spilled string that decodes to neither a known format nor noise becomes text again. */
-async function recognizeSpill(spill: Spill): Promise<Piece> {
+async function recognizeSpill(spill: Spill): Promise<Found | TextPieces> {
+  if (spill.kind === 'bytes' && spill.textHash && spill.pieces) return spill.pieces;
   const found = foundIn(spill);
   if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
   if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
   const type = detectUnsigned(spill.head);
-  if (!type && spill.original) return spill.original();
+  if (!type && spill.pieces) return spill.pieces;
   return { ...found, declared: (type ?? UNKNOWN).types[0] };
 }
 
 export function foundIn(spill: Spill): Found {
   if (spill.kind !== 'bytes') return spill;
-  const { kind, mimeType, original: _, ...bytes } = spill;
+  const { kind, mimeType, pieces: _, textHash: _hash, ...bytes } = spill;
   return { kind, bytes, ...defined({ declared: mimeType }) };
 }
 
 /** Replaces a long string that was decoded to a file while the result arrived. */
 export function renderPlaceholder(secret: string, number: number): string {
-  return `filechat-spill:${secret}:${number}`;
+  return `${PLACEHOLDER_HEAD}${secret}:${number}`;
 }
 
 /** A transformer may have put a placeholder into a text. */
 const PLACEHOLDER = /filechat-spill:[0-9a-f]{32}:[0-9]+/g;
-
-const MAX_RESTORED_BYTES = 8 * 1024 * 1024;
-
-/** Restores the original strings of placeholders in fields other than bytes and text, such as a URI or a title. */
-export async function restorePlaceholders(result: unknown, spills: Spills | undefined): Promise<unknown> {
-  if (!spills || !isObject(result) || !Array.isArray(result['content'])) return result;
-  const content: readonly unknown[] = result['content'];
-  const found = new Map<string, Spill>();
-  for (const block of content) {
-    mapOtherStrings(block, (text) => {
-      const spill = spills.find(text);
-      if (spill) found.set(text, spill);
-      return text;
-    });
-  }
-  if (found.size === 0) return result;
-  const restored = new Map<string, string>();
-  for (const [placeholder, spill] of found) restored.set(placeholder, await restore(spill));
-  return {
-    ...result,
-    content: content.map((block) => mapOtherStrings(block, (text) => restored.get(text) ?? text)),
-  };
-}
-
-async function restore(spill: Spill): Promise<string> {
-  const words = `(${describeSize(spill.size)} of base64)`;
-  if (spill.kind !== 'bytes' || !spill.original || spill.size > MAX_RESTORED_BYTES) return words;
-  return spill.original().catch(() => words);
-}
-
-function mapOtherStrings(block: unknown, replace: (text: string) => string): unknown {
-  // It is shown as JSON, in which all bytes are found.
-  if (!isObject(block)) return block;
-  if (!isKnownBlock(block)) {
-    const read = (key: string, value: unknown) =>
-      READ_FIELDS.has(key) && typeof value === 'string' ? replace(value) : value;
-    return Object.fromEntries(Object.entries(block).map(([key, value]) => [key, read(key, value)]));
-  }
-  const mapped = mapAllBut(['data', 'blob', 'text'], block, replace);
-  const { resource } = block;
-  return isObject(resource)
-    ? { ...mapped, resource: mapAllBut(['text', 'blob'], resource, replace) }
-    : mapped;
-}
-
-function mapAllBut(kept: readonly string[], owner: object, replace: (text: string) => string): object {
-  return Object.fromEntries(
-    Object.entries(owner).map(([key, value]) => [
-      replace(key),
-      kept.includes(key) && typeof value === 'string' ? value : mapStrings(value, replace),
-    ]),
-  );
-}
 
 /** An entry of the setting `results.fields`: where a tool's JSON contains bytes. */
 export interface FieldRule {
@@ -292,7 +296,7 @@ export function fieldProblems(rules: readonly FieldRule[]): readonly string[] {
     .map(({ path }) => `The path “${path}” is not supported. ${PATH_HELP}`);
 }
 
-const PATH_HELP = 'Write names with dots between them and [] for the items of a list, such as pages[].image.';
+const PATH_HELP = 'Separate names with dots, and use [] for the items of a list, such as pages[].image.';
 
 function take(owner: unknown, step: string): readonly unknown[] {
   if (step === EACH) return typeof owner === 'object' && owner !== null ? Object.values(owner) : [];

@@ -5,9 +5,9 @@ export function looksLikeJson(text: string): boolean {
 }
 
 /** An object or a list in JSON. Of a very long one, only the ends are looked at. */
-export function isJson(text: string): boolean {
+export function isJson(text: string, isCut = false): boolean {
   if (!looksLikeJson(text)) return false;
-  const isLong = text.length > MAX_PARSED_CHARS || hasManyValues(text);
+  const isLong = isCut || text.length > MAX_PARSED_CHARS || hasManyValues(text);
   return isLong ? /[\]}]\s*$/.test(text.slice(-MAX_END_CHARS)) : parseJson(text) !== undefined;
 }
 
@@ -29,7 +29,7 @@ export function layOut(json: string): string | undefined {
   return lines === json || lines.split('\n').length > MAX_LINES ? undefined : lines;
 }
 
-/** The inverse of `layOut`. Undefined if the text was edited and is no JSON. */
+/** The inverse of `layOut`. Undefined if the text was edited and is not JSON. */
 export function joinLines(laidOut: string): string | undefined {
   const value = isLarge(laidOut) ? undefined : parseJson(laidOut);
   return value === undefined ? undefined : JSON.stringify(value);

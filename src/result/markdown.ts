@@ -158,10 +158,11 @@ export function previewText(whole: string): string {
   return `${shownHead}${CUT}${shownTail}`.toWellFormed();
 }
 
-export function detectTextType(text: string, declared?: string): MediaType {
+/** `isCut` if only the ends of a text are given. */
+export function detectTextType(text: string, declared?: string, isCut = false): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return detectMarkup(text) ?? mediaByExtension(isJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+  return detectMarkup(text) ?? mediaByExtension(isJson(text, isCut) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 /** The inverse of `renderToolResult`. Anything else in the body, such as manual edits, is read as text. */

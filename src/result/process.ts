@@ -20,11 +20,21 @@ import type {
 import type { PromptResult } from '../ports/servers.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { type Block, failureOf, problem, readBlocks } from './blocks.ts';
-import type { Piece } from './findBase64.ts';
-import { extractBytes, extractFromValue, type FieldRule, isFound, restorePlaceholders } from './findBytes.ts';
+import {
+  extractBytes,
+  extractFromValue,
+  type FieldRule,
+  isFound,
+  remember,
+  rememberSearch,
+  spilledText,
+} from './findBytes.ts';
 import { renderPart, renderToolResult } from './markdown.ts';
+import { restorePlaceholders } from './placeholders.ts';
+import { isRepeated } from './repeated.ts';
 import { ByteSaver, type SpilledFiles } from './saveBytes.ts';
-import { type Extract, findFiles, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
+import { findFiles, type ResultLimits, ResultSaver, type SaveContext } from './saveResult.ts';
+import { onlyWindow } from './textWindows.ts';
 import { applyTransform, type Normalize, type Transform, type Transformed } from './transform.ts';
 
 export type { Transform } from './transform.ts';
@@ -78,8 +88,13 @@ export async function prepareResult(
   const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
   if (reading.isOver()) await reading.pause();
   const rules = { spills, rules: fields };
-  const context = { ...rules, extract: remember((text) => extractBytes(text, rules)) };
-  const extracted = await extractFromValue(raw.structured, rules);
+  const extract = remember((text) => extractBytes(text, rules));
+  const context = { ...rules, extract, search: rememberSearch() };
+  const texts = raw.blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
+  const inFiles = texts.filter((text) => field(spills?.find(text), 'textHash') !== undefined);
+  // A text in a file is not read into memory only because it is repeated.
+  const isInFile = fields.length === 0 && isRepeated(raw.structured, inFiles);
+  const extracted = await extractFromValue(isInFile ? undefined : raw.structured, rules);
   const mayOmit = !transformed.changed || field(transformed.result, OMITS_FILES) === true;
   const sent = mayOmit
     ? []
@@ -131,7 +146,7 @@ export async function limitMessages(
   const headings = new Map(
     messages.flatMap(({ role, parts: [first] }) => (first ? [[first, `${role}:`]] : [])),
   );
-  const context = { rules: [], extract: async (text: string) => [text] };
+  const context = { rules: [], extract: async (text: string) => [text], search: rememberSearch() };
   const saver = new ResultSaver(new ByteSaver(assets, files, limits), limits, context);
   const limited = await limitParts(parts, saver, headings);
   const over = limited.findIndex((part, at) => part !== parts[at]);
@@ -240,22 +255,28 @@ function linkedFromFolder({ asset, ...part }: AssetPart): AssetPart {
 }
 
 /** One file for each block and for the structured content, and one for each place with bytes in them. */
-async function countAtMost(blocks: readonly Block[], { extract }: SaveContext): Promise<number> {
+async function countAtMost(
+  blocks: readonly Block[],
+  { extract, search, spills }: Omit<SaveContext, 'rules'>,
+): Promise<number> {
   let count = blocks.length + 1;
   for (const block of blocks) {
-    if (block.kind === 'text') count += (await extract(block.text)).filter(isFound).length;
+    if (block.kind === 'text') count += await countFiles(block.text, { extract, search, spills });
     if (block.kind === 'data') count += (await extract(block.json)).filter(isFound).length;
   }
   return count;
 }
 
-function remember(extract: Extract): Extract {
-  const known = new Map<string, Promise<readonly Piece[]>>();
-  return (text) => {
-    const pieces = known.get(text) ?? extract(text);
-    known.set(text, pieces);
-    return pieces;
-  };
+async function countFiles(
+  text: string,
+  { extract, search, spills }: Omit<SaveContext, 'rules'>,
+): Promise<number> {
+  const spilled = await spilledText(text, spills);
+  const only = spilled ? await onlyWindow(spilled()) : text;
+  if (!spilled || only !== undefined) return (await extract(only ?? text)).filter(isFound).length;
+  let count = 0;
+  for await (const { pieces } of search(text, spilled)) count += pieces.filter(isFound).length;
+  return count;
 }
 
 /** Text beside assets is written as Markdown, which ignores blank lines at the edges. */

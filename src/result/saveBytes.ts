@@ -16,9 +16,11 @@ import type {
   ProblemPart,
   ResultAssets,
   SpilledBytes,
+  Spills,
 } from '../ports/results.ts';
-import { nameBeside, nameFromUri, problem } from './blocks.ts';
+import { cleanText, nameBeside, nameFromUri, problem } from './blocks.ts';
 import type { Found } from './findBase64.ts';
+import { foundIn, readText } from './findBytes.ts';
 import { describeAsset, summarize } from './modelView.ts';
 
 export interface SpilledFiles {
@@ -89,19 +91,19 @@ export class ByteSaver {
   }
 
   async saveText(
-    text: string,
+    bytes: AssetBytes,
     { extension, types: [mimeType] }: MediaType,
     name: string | undefined,
     { isRest = false } = {},
   ): Promise<AssetPart | ProblemPart> {
-    const bytes = new TextEncoder().encode(text);
-    const over = isRest ? undefined : this.#overTotal(bytes.length);
+    const size = sizeOf(bytes);
+    const over = isRest ? undefined : this.#overTotal(size);
     if (over !== undefined) return problem(`The text was not saved: ${over}.`);
+    // Compared before saving, which moves the file.
+    const duplicates = await this.#duplicatesOf({ kind: 'bytes', bytes });
     const part = await this.#store({ kind: 'file', extension, bytes }, name);
     if (part.kind !== 'asset') return part;
-    const saved = { size: bytes.length, asset: part.asset, mimeType };
-    for (const duplicate of await this.#duplicatesOf({ kind: 'bytes', bytes }))
-      this.#known.set(duplicate, saved);
+    for (const duplicate of duplicates) this.#known.set(duplicate, { size, asset: part.asset, mimeType });
     return part;
   }
 
@@ -129,13 +131,21 @@ export class ByteSaver {
   async #save(found: Found, { what, ...clues }: Origin): Promise<SavedPart> {
     const size = lengthOf(found);
     const lost = (message: string): SavedPart => ({ part: problem(message), saved: { size } });
-    if (found.kind === 'failed') return lost(`The ${what} could not be saved: ${found.reason}.`);
+    if (found.kind === 'failed') {
+      const failure = problem(`The ${what} could not be saved: ${found.reason}.`);
+      const { preview } = found;
+      const part = preview === undefined ? failure : { ...failure, preview: cleanText(preview) };
+      return { part, saved: { size } };
+    }
     const { maxAssetBytes } = this.#limits;
     const over = this.#overTotal(size);
     if (over !== undefined && size <= maxAssetBytes) return lost(`The ${what} was not saved: ${over}.`);
     if (found.kind === 'refused' || size > maxAssetBytes) {
+      const [has, allowed] = [describeSize(size), describeSize(maxAssetBytes)];
+      // Only the beginning of a long one is read.
+      const more = has === allowed ? 'more than ' : '';
       return lost(
-        `The ${what} was not saved: it has ${describeSize(size)}, and filechat.results.maxAssetBytes allows ${describeSize(maxAssetBytes)}.`,
+        `The ${what} was not saved: it has ${more}${has}, and filechat.results.maxAssetBytes allows ${allowed}.`,
       );
     }
     if (size === 0) return lost(`The ${what} could not be saved: it is empty.`);
@@ -179,6 +189,19 @@ export function readBase64(data: string, maxBytes: number): MadeBytes {
   const decoded = decodeBase64(data);
   if (!decoded.ok) return { kind: 'failed', size: 0, reason: decoded.reason };
   return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
+}
+
+/** The bytes of a field for base64, and why there are none. */
+export async function readData(
+  data: string,
+  what: string,
+  { maxAssetBytes, spills }: { readonly maxAssetBytes: number; readonly spills: Spills | undefined },
+): Promise<Found | ProblemPart> {
+  const spill = spills?.find(data);
+  const text = spill ? await readText(spill) : data;
+  if (spill && text === undefined) return foundIn(spill);
+  const read = readBase64(text ?? data, maxAssetBytes);
+  return read.kind === 'failed' ? problem(`The ${what} could not be saved: ${read.reason}.`) : read;
 }
 
 /** Undefined if one of the types is allowed. */

@@ -1,28 +1,38 @@
 import { TimeSlice } from '../base/async.ts';
-import { mapStrings, parseJson, sameJson } from '../base/json.ts';
+import { messageOf } from '../base/errors.ts';
+import { jsonChars, mapStrings } from '../base/json.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
-import { detectMarkup } from '../media/sniff.ts';
-import type { ProblemPart, ResultPart, Spills, TextPart } from '../ports/results.ts';
+import { detectMarkup, sizeOf } from '../media/sniff.ts';
+import type { MediaType } from '../media/table.ts';
+import type { AssetBytes, ResultPart, Spills, TextPart } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { type Block, type BytesBlock, cleanText, nameFromUri, problem, type RawResult } from './blocks.ts';
 import type { Found, Piece } from './findBase64.ts';
-import { extractFromValue, type FieldRule, fieldProblems, foundIn, isFound } from './findBytes.ts';
+import {
+  type Extract,
+  extractFromValue,
+  type FieldRule,
+  fieldProblems,
+  isFound,
+  type Search,
+  spilledText,
+} from './findBytes.ts';
 import { isJson, looksLikeJson } from './jsonText.ts';
 import { detectTextType, previewText } from './markdown.ts';
 import { describeAsset, isTooLong, MAX_SUMMARY_TOKENS, SUMMARY_NAMES, unknownNames } from './modelView.ts';
+import { isRepeated } from './repeated.ts';
 import {
   type ByteSaver,
   describeInJson,
   describeInText,
   lengthOf,
-  readBase64,
+  readData,
   refuseType,
   type Saved,
   type SaveLimits,
 } from './saveBytes.ts';
-
-export type Extract = (text: string) => Promise<readonly Piece[]>;
+import { joined, onlyWindow, TextEnds, type TextPieces } from './textWindows.ts';
 
 export interface ResultLimits extends SaveLimits {
   readonly maxInlineChars: number;
@@ -38,6 +48,7 @@ export interface SaveContext {
   readonly spills?: Spills | undefined;
   readonly rules: readonly FieldRule[];
   readonly extract: Extract;
+  readonly search: Search;
 }
 
 /** The files that the result would have without the transformer. */
@@ -49,7 +60,7 @@ export async function findFiles(
   const files: SentFile[] = [];
   for (const block of blocks) {
     if (block.kind === 'bytes') {
-      const found = readData(block.data, block.block, { maxAssetBytes, spills: context.spills });
+      const found = await readData(block.data, block.block, { maxAssetBytes, spills: context.spills });
       if (found.kind !== 'problem') files.push({ found, block });
     } else if (block.kind === 'text') {
       const pieces = await context.extract(block.text);
@@ -64,16 +75,8 @@ export async function findFiles(
   return files.filter(({ found }) => lengthOf(found) > 0);
 }
 
-function readData(
-  data: string,
-  what: string,
-  { maxAssetBytes, spills }: { readonly maxAssetBytes: number; readonly spills: Spills | undefined },
-): Found | ProblemPart {
-  const spill = spills?.find(data);
-  if (spill) return foundIn(spill);
-  const read = readBase64(data, maxAssetBytes);
-  return read.kind === 'failed' ? problem(`The ${what} could not be saved: ${read.reason}.`) : read;
-}
+/** Texts in files are longer. */
+const MIN_COMPARED_CHARS = 100_000;
 
 type Extracted = ReadonlyMap<string, readonly Piece[]>;
 
@@ -141,6 +144,23 @@ export class ResultSaver {
   ): Promise<readonly ResultPart[]> {
     if (value === undefined || value === null) return [];
     const own: ResultPart[] = [];
+    const slice = new TimeSlice();
+    const filled = await this.#fill(value, extracted, own);
+    if (slice.isOver()) await slice.pause();
+    const blocks = [mapStrings(content, (text) => this.#replaced.get(text) ?? text), ...this.#texts];
+    if (own.length === 0 && isRepeated(filled, blocks)) return [];
+    if (slice.isOver()) await slice.pause();
+    const spilled = await this.#spilledTexts(filled);
+    if (own.length === 0 && isRepeated(filled, spilled)) return [];
+    const json = JSON.stringify(filled, null, 2);
+    this.#texts.push(json);
+    if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
+    if (slice.isOver()) await slice.pause();
+    return [...own, ...(await this.saveLongText({ kind: 'text', text: json }))];
+  }
+
+  /** Replaces the bytes in structured content, and adds those that are in no block to `own`. */
+  async #fill(value: unknown, extracted: Extracted, own: ResultPart[]): Promise<unknown> {
     const replaced = new Map(this.#replaced);
     for (const [text, pieces] of extracted) {
       const shown: string[] = [];
@@ -150,17 +170,15 @@ export class ResultSaver {
       }
       replaced.set(text, shown.join(''));
     }
-    const slice = new TimeSlice();
-    const filled = mapStrings(value, (text) => replaced.get(text) ?? text);
-    if (slice.isOver()) await slice.pause();
-    const blocks = [mapStrings(content, (text) => this.#replaced.get(text) ?? text), ...this.#texts];
-    if (own.length === 0 && isRepeated(filled, blocks)) return [];
-    if (slice.isOver()) await slice.pause();
-    const json = JSON.stringify(filled, null, 2);
-    this.#texts.push(json);
-    if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
-    if (slice.isOver()) await slice.pause();
-    return [...own, ...(await this.saveLongText({ kind: 'text', text: json }))];
+    return mapStrings(value, (text) => replaced.get(text) ?? text);
+  }
+
+  /** The texts of blocks that are in files, if structured content can be the same. */
+  async #spilledTexts(value: unknown): Promise<readonly string[]> {
+    if (jsonChars(value, MIN_COMPARED_CHARS) <= MIN_COMPARED_CHARS) return [];
+    const pieces = await Promise.all(this.#texts.map((text) => spilledText(text, this.#context.spills)));
+    const spilled = pieces.filter((each) => each !== undefined);
+    return Promise.all(spilled.map(async (each) => cleanText(await joined(each()))));
   }
 
   /** Messages about the rules of `results.fields` that had no effect or not the whole one. */
@@ -193,7 +211,7 @@ export class ResultSaver {
 
   async #saveBytesBlock({ block, data, declared, uri, name }: BytesBlock): Promise<ResultPart> {
     const what = block === 'file' ? `file ${nameFromUri(uri) ?? name ?? ''}`.trim() : block;
-    const found = readData(data, what, { ...this.#limits, spills: this.#context.spills });
+    const found = await readData(data, what, { ...this.#limits, spills: this.#context.spills });
     if (found.kind === 'problem') return found;
     const { part, saved } = await this.#bytes.save(found, { what, declared, uri, name, block });
     if (data !== '') this.#replaced.set(data, describeInJson(saved));
@@ -202,6 +220,8 @@ export class ResultSaver {
 
   async #saveTextBlock(block: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = block;
+    const spilled = await spilledText(text, this.#context.spills);
+    if (spilled) return this.#saveSpilledText(block, spilled);
     const pieces = await this.#context.extract(text);
     const founds = pieces.filter(isFound);
     const [only] = founds;
@@ -223,17 +243,20 @@ export class ResultSaver {
     const inJson = looksLikeJson(block.text);
     const parts: ResultPart[] = [];
     const shown: string[] = [];
-    for (const piece of pieces) {
-      if (!isFound(piece)) shown.push(piece);
-      else {
-        const { part, saved } = await this.#bytes.save(piece, { what: 'data', block: 'file' });
-        parts.push(part);
-        shown.push(inJson ? this.#describe(saved, piece) : describeInText(saved, piece));
-      }
-    }
-    const kept = await this.#keepText({ ...block, text: shown.join('') });
+    for (const piece of pieces)
+      shown.push(isFound(piece) ? await this.#saveInText(piece, parts, inJson) : piece);
+    return this.#keepMixedText({ ...block, text: shown.join('') }, parts);
+  }
+
+  async #keepMixedText(text: TextPart, parts: readonly ResultPart[]): Promise<readonly ResultPart[]> {
+    const kept = await this.#keepText(text);
     // A text that became a file was numbered after the assets in it.
     return kept.some(({ kind }) => kind === 'asset') ? [...parts, ...kept] : [...kept, ...parts];
+  }
+
+  async #saveInText(found: Found, parts: ResultPart[], inJson: boolean): Promise<string> {
+    const saved = await this.#saveOwn(found, parts);
+    return inJson ? this.#describe(saved, found) : describeInText(saved, found);
   }
 
   async #keepText(part: TextPart): Promise<readonly ResultPart[]> {
@@ -243,6 +266,49 @@ export class ResultSaver {
     return [source === undefined && isJson(text) ? { kind: 'data', json: text } : part];
   }
 
+  /** Text of which only a part at a time is in memory. */
+  async #saveSpilledText(block: TextPart, spilled: TextPieces): Promise<readonly ResultPart[]> {
+    this.#texts.push(block.text);
+    const only = await onlyWindow(spilled());
+    if (only !== undefined) return this.#saveTextBlock({ ...block, text: only });
+    const shown = new TextEnds(this.#limits.maxInlineChars);
+    const parts: ResultPart[] = [];
+    const text = this.#replaceBytes(this.#context.search(block.text, spilled), shown, parts);
+    const bytes = await this.#context.spills?.write(text).catch(messageOf);
+    const { whole } = shown;
+    // Without its bytes, the text is short.
+    if (whole !== undefined && !detectMarkup(whole))
+      return this.#keepMixedText({ ...block, text: whole }, parts);
+    const type = detectTextType(shown.text, block.source?.mimeType, true);
+    if (typeof bytes === 'object')
+      return [...parts, ...(await this.#saveLong(block, { bytes, type, shown: shown.text }))];
+    return [
+      ...parts,
+      { ...problem(`The text could not be saved: ${bytes}.`), preview: previewText(shown.text) },
+    ];
+  }
+
+  /** Yields what goes to the file of a text. */
+  async *#replaceBytes(
+    windows: ReturnType<Search>,
+    shown: TextEnds,
+    parts: ResultPart[],
+  ): AsyncGenerator<string> {
+    let kind: 'page' | 'json' | 'text' | undefined;
+    for await (const { window, pieces } of windows) {
+      kind ??= detectMarkup(window) ? 'page' : looksLikeJson(window) ? 'json' : 'text';
+      for (const piece of pieces) {
+        const text =
+          !isFound(piece) || kind === 'page'
+            ? describePiece(piece)
+            : await this.#saveInText(piece, parts, kind === 'json');
+        shown.add(text);
+        if (kind !== 'page') yield text;
+      }
+      if (kind === 'page') yield window;
+    }
+  }
+
   /** Text that may not be saved leaves its preview. `text/*` allows text of every format. */
   async saveLongText(
     part: TextPart,
@@ -250,12 +316,24 @@ export class ResultSaver {
   ): Promise<readonly ResultPart[]> {
     const { text, source } = part;
     const type = detectTextType(text, source?.mimeType);
-    const about = { types: [type.types[0], 'text/*'], size: Buffer.byteLength(text) } as const;
+    return this.#saveLong(part, { bytes: new TextEncoder().encode(text), type, shown, isRest });
+  }
+
+  async #saveLong(part: TextPart, { bytes, type, shown, isRest }: LongText): Promise<readonly ResultPart[]> {
+    const about = { types: [type.types[0], 'text/*'], size: sizeOf(bytes) } as const;
     const refusal = refuseType('rest of this text', about, this.#limits);
     if (refusal) return [{ ...part, text: previewText(shown) }, refusal];
-    const stored = await this.#bytes.saveText(text, type, nameFromUri(source?.uri), { isRest });
+    const stored = await this.#bytes.saveText(bytes, type, nameFromUri(part.source?.uri), { isRest });
     return [{ ...stored, preview: previewText(shown) }];
   }
+}
+
+interface LongText {
+  readonly bytes: AssetBytes;
+  readonly type: MediaType;
+  /** The text of the preview. */
+  readonly shown: string;
+  readonly isRest?: boolean;
 }
 
 /** HTML or SVG would break without its images, so it is saved as a whole. */
@@ -269,24 +347,4 @@ function isInMemory(found: Found): boolean {
 
 function describePiece(piece: Piece): string {
   return isFound(piece) ? `(${describeSize(lengthOf(piece))} of base64)` : piece;
-}
-
-/** Servers repeat structured content in a block for older clients. */
-function isRepeated(structured: unknown, blocks: readonly unknown[]): boolean {
-  const wrapped = onlyValue(structured);
-  const known = blocks.flatMap(withParsed);
-  const isKnown = (value: unknown) => known.some((each) => sameJson(each, value));
-  return isKnown(structured) || (wrapped !== undefined && isKnown(wrapped));
-}
-
-function withParsed(value: unknown): readonly unknown[] {
-  if (typeof value !== 'string' || !/^\s*["[{\d-]|^\s*(?:true|false|null)\s*$/.test(value)) return [value];
-  const parsed = parseJson(value);
-  return parsed === undefined ? [value] : [value, parsed];
-}
-
-/** Libraries wrap a plain return value as `{ "result": … }`. */
-function onlyValue(value: unknown): unknown {
-  const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return values.length === 1 ? values[0] : undefined;
 }

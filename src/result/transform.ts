@@ -4,6 +4,7 @@ import { visibleLine } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import type { Spill, SpilledBytes, Spills } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
+import { joined } from './textWindows.ts';
 
 /** The user's own function, which gets the result before anything else does. */
 type TransformFunction = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;
@@ -135,8 +136,8 @@ export async function readSpills(
   const originals = new Map<string, string>();
   let left = maxBytes;
   for (const [placeholder, spill] of long) {
-    if (spill.kind !== 'bytes' || !spill.original || spill.size > left) continue;
-    const original = await spill.original().catch(() => undefined);
+    if (spill.kind !== 'bytes' || !spill.pieces || spill.size > left) continue;
+    const original = await joined(spill.pieces()).catch(() => undefined);
     if (original === undefined) continue;
     left -= spill.size;
     originals.set(placeholder, original);

@@ -112,7 +112,7 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
     const schemes = list === 'connectDomains' ? ['https', 'wss'] : ['https'];
     return entries.slice(0, MAX_DOMAINS).flatMap((entry: unknown) => {
       const origin = readOrigin(entry, schemes, local);
-      if (origin === undefined) notices.push(`It cannot reach ${quoted(entry)} (${list}).`);
+      if (origin === undefined) notices.push(`It cannot connect to ${quoted(entry)} (${list}).`);
       return origin === undefined ? [] : [origin];
     });
   };

@@ -31,7 +31,7 @@ export function stillKnown(inputSchema: unknown, args: unknown): Arguments {
   return Object.fromEntries(Object.entries(args).filter(([name]) => properties.has(name)));
 }
 
-/** As the last word, so that `keywords` and `maxTokens` are none. */
+/** Only as the last word, so that `keywords` and `maxTokens` do not match. */
 const SECRET_NAME = /(?:key|token|secret|password|passwd|passphrase|authorization|credentials?)$/i;
 
 function isPlain(name: string, value: unknown): boolean {

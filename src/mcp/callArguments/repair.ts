@@ -35,7 +35,7 @@ function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefin
     if (isObject(value)) return { value, repairs: [...repairs] };
     if (value === null || value === '') return readNothing(walk);
     if (typeof value !== 'string') return undefined;
-    repairs.add('they were a string of JSON');
+    repairs.add('they were JSON in a string');
     json = value;
   }
   return undefined;
@@ -45,7 +45,7 @@ function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefin
 function readUnusual(text: string, repairs: Set<string>): unknown {
   const all = text.trim();
   const bare = all.replace(FENCE_BEFORE, '').replace(FORMAT_AFTER, '').trim();
-  if (bare !== all) repairs.add('what was around them was removed');
+  if (bare !== all) repairs.add('text around them was removed');
   const strict = parseJson(bare);
   if (strict !== undefined) return strict;
   const value = parseLoosely(bare);
@@ -78,7 +78,7 @@ function parseLoosely(text: string): unknown {
 
 function readNothing(walk: SchemaWalk): RepairedArguments | undefined {
   const { required } = walk.propertiesOf(walk.flatten(walk.root).keywords);
-  return required.size > 0 ? undefined : { value: {}, repairs: ['nothing became no arguments'] };
+  return required.size > 0 ? undefined : { value: {}, repairs: ['missing arguments became {}'] };
 }
 
 /** Values that are nested deeper are not changed. */
@@ -101,7 +101,7 @@ class Repairs {
       const schema = childSchema(keywords, name);
       const mayBeLeftOut = each === null && properties.has(name) && !required.has(name);
       if (mayBeLeftOut && !this.#fits(null, schema) && !this.#walk.isSpent) {
-        this.made.push(`${place}: null was left out`);
+        this.made.push(`${place}: null was removed`);
         return [];
       }
       return [[name, this.#inValue(each, schema, place)] as const];

@@ -27,7 +27,7 @@ export function withServerNames(text: string): string {
   try {
     json = parseJsonWithComments(text);
   } catch {
-    // Whoever reads the text reports the problem.
+    // The reader of the text reports the problem.
     return text;
   }
   const servers = field(json, 'servers');

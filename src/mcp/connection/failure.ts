@@ -1,5 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
+import { showInvisible } from '../../chat/format/escape.ts';
 import type { ServerConfig } from '../config/types.ts';
 
 const MAX_REASON_CHARS = 2000;
@@ -60,12 +61,10 @@ export function mayBeSse(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
 }
 
-/** Makes untrusted text one line of limited length. */
+/** Makes untrusted text one line of limited length, in which invisible characters are spelled out. */
 export function oneLine(text: string): string {
-  const line = text
-    .slice(0, 2 * MAX_REASON_CHARS)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
+  const cut = text.slice(0, 2 * MAX_REASON_CHARS).toWellFormed();
+  const line = showInvisible(cut.replace(/[\s\p{Cc}]+/gu, ' ')).trim();
   return line.length <= MAX_REASON_CHARS ? line : `${line.slice(0, MAX_REASON_CHARS)}…`;
 }
 

@@ -91,7 +91,7 @@ function refusal({ text, where }: FileUse, error: unknown): { readonly ok: false
 }
 
 function tooMuch(bytes: number): string {
-  return `The files in the arguments total ${describeSize(bytes)}, but one call can send at most ${describeSize(MAX_TOTAL_BYTES)}. Nothing was called.`;
+  return `The files in the arguments total ${describeSize(bytes)}, but one call can send at most ${describeSize(MAX_TOTAL_BYTES)}. No tool was called.`;
 }
 
 interface FileUse {
@@ -120,7 +120,7 @@ export function planFileArguments(
   const message = walk({ value: args, place: root, steps: [] }, uses);
   if (message !== undefined) return { ok: false, message };
   if (uses.length <= MAX_USES) return { ok: true, uses };
-  return { ok: false, message: `The arguments refer to more than ${MAX_USES} files. Nothing was called.` };
+  return { ok: false, message: `The arguments refer to more than ${MAX_USES} files. No tool was called.` };
 }
 
 /** Whether the argument expects one file or several, so that a file dialog can be offered. */
@@ -171,7 +171,7 @@ const TOO_LARGE = 'the schema of the tool is too large to find out in which form
 
 function describeRefusal(text: string, where: string, reason: string): string {
   const shown = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
-  return `The file “${shown}” in the argument ${where} was not used: ${reason}. Nothing was called.`;
+  return `The file “${shown}” in the argument ${where} was not used: ${reason}. No tool was called.`;
 }
 
 function isAmongChoices(text: string, { schema, walk }: ArgumentPlace): boolean {

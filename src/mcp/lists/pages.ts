@@ -55,7 +55,7 @@ export async function collectPages<T extends object>(
         return list.collected({ notice: `The list of ${listed.one}s was cut after ${list.size}.` });
       }
       if (cursor !== undefined && seenCursors.has(cursor)) {
-        return list.collected({ notice: `The list of ${listed.one}s does not end; it was read once.` });
+        return list.collected({ notice: `The list of ${listed.one}s repeats itself; it was read once.` });
       }
       if (cursor !== undefined) seenCursors.add(cursor);
     } while (cursor !== undefined);

@@ -16,9 +16,9 @@ export class RefusedAddressError extends TypeError {
 const REACHES: readonly Reach[] = ['machine', 'network', 'internet'];
 
 /**
- * A `fetch` for the metadata and tokens of one server. The server names the addresses, so it reaches nothing that is
- * nearer to us than the server itself: a server on the internet has no business on this machine or in its network. The
- * address is checked when the connection is made, after DNS. Redirects are not followed.
+ * A `fetch` for the metadata and tokens of one server. The server chooses the addresses, so one on this machine or in
+ * its network is reached only if the server is there too. The address is checked when the connection is made, after
+ * DNS. Redirects are not followed.
  */
 export function createConfinedFetch(
   serverUrl: string,
@@ -57,7 +57,7 @@ export function createConfinedFetch(
 const HEAD_TIMEOUT_MS = 10_000;
 
 export interface Confined {
-  /** Nothing that is nearer to this machine is reached. */
+  /** Requests to nearer addresses are refused. */
   readonly nearest: Reach;
   readonly lookup: typeof systemLookup;
 }
@@ -103,7 +103,7 @@ function checkAddress(url: URL, address: string, nearest: Reach): void {
   if (!isNear && !isForbiddenAddress(address)) return;
   const where = reachOf(address) === 'machine' ? 'this machine' : 'the local network';
   throw new RefusedAddressError(
-    `The sign-in address ${url.origin} is not allowed: it leads to ${where}, and the server is not there.`,
+    `The sign-in address ${url.origin} is not allowed: it resolves to ${where}, but the server is not there.`,
   );
 }
 

@@ -85,7 +85,7 @@ const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled
 interface TaskState {
   readonly status: (typeof STATUSES)[number];
   readonly message?: string;
-  /** The interval that the server wants. */
+  /** The poll interval that the server requests. */
   readonly pollMs?: number;
   /** As the server sent it. */
   readonly raw: unknown;

@@ -26,7 +26,7 @@ export class PendingRequestLimit {
     const recent = (this.#refused.get(server) ?? []).filter((at) => this.#now() - at < REFUSAL_MS);
     if (recent.length >= BUDGET.refusals)
       throw new Error(
-        `The user declined ${recent.length} requests in a row. Do not ask again for some minutes.`,
+        `The user declined ${recent.length} requests in a row. Wait a few minutes before you send another one.`,
       );
     this.#refused.set(server, recent);
     this.#pending.set(server, open + 1);

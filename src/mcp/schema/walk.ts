@@ -29,7 +29,7 @@ export class SchemaWalk {
   /** References are resolved here. */
   readonly root: unknown;
   #left: number = BUDGET.schemaSteps;
-  // By identity, so that a second visit is one step. A schema that is just being read is known to say nothing, which ends cycles.
+  // By identity, so that a second visit is one step. A schema that is just being read adds nothing, which ends cycles.
   readonly #flat = new Map<unknown, FlatSchema>();
   readonly #members = new Map<unknown, readonly Keywords[]>();
   readonly #properties = new Map<Keywords, Properties>();

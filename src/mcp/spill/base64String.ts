@@ -67,9 +67,9 @@ export class StringSpill {
   }
 
   /** The text taken so far; only escapes may be written differently. */
-  async *original(): AsyncGenerator<string> {
-    if (this.#head !== undefined) yield this.#head.raw;
-    yield* restore(this.#text, this.#file.read());
+  async *original(): AsyncGenerator<Buffer> {
+    if (this.#head !== undefined) yield Buffer.from(this.#head.raw);
+    for await (const piece of restore(this.#text, this.#file.read())) yield Buffer.from(piece);
   }
 
   fail(error: unknown): Promise<void> {
@@ -127,13 +127,12 @@ export class StringSpill {
   #describe(file: Awaited<ReturnType<SpillFile['finish']>>): Spill {
     const { raw = '', mimeType } = this.#head ?? {};
     const text = this.#text;
-    const original = async () => {
-      const pieces = [raw];
+    async function* pieces() {
+      yield unquote(raw);
       for await (const piece of restore(text, readSpilled(file.path, (text.decoded * 3) / 4)))
-        pieces.push(piece);
-      return unquote(pieces.join(''));
-    };
-    return { kind: 'bytes', ...file, original, ...(mimeType === undefined ? {} : { mimeType }) };
+        yield unquote(piece);
+    }
+    return { kind: 'bytes', ...file, pieces, ...(mimeType === undefined ? {} : { mimeType }) };
   }
 
   async #giveUp(outcome: Outcome): Promise<void> {

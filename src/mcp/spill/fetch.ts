@@ -2,7 +2,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { BUDGET } from '../../base/budget.ts';
 import { limitBody, withBody } from '../../base/httpBody.ts';
 import { JsonFilter } from './jsonFilter.ts';
-import { type Answer, answerOf, type BodyReader, canPostLocally, postLocally } from './localPost.ts';
+import { type Answer, answerOf, type BodyReader, canPostLocally, postLocally, release } from './localPost.ts';
 import type { PendingRequests } from './tickets.ts';
 
 type Filter = (body: BodyReader, requests: PendingRequests) => AsyncGenerator<Buffer>;
@@ -70,6 +70,7 @@ async function* filterJson(body: BodyReader, requests: PendingRequests): AsyncGe
   try {
     for await (const chunk of chunksOf(body)) {
       await pushTo(filter, chunk);
+      release(chunk);
     }
     yield await filter.end();
   } finally {
@@ -101,6 +102,7 @@ async function* filterEvents(body: BodyReader, requests: PendingRequests): Async
           await new Promise(setImmediate);
         }
       }
+      release(chunk);
     }
   } finally {
     await filter.abort();

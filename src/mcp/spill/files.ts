@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUDGET } from '../../base/budget.ts';
-import type { Spill, Spills } from '../../ports/results.ts';
+import type { Spill, SpilledBytes, Spills } from '../../ports/results.ts';
 import { renderPlaceholder } from '../../result/findBytes.ts';
 
 /** Most strings fit into the first buffer. */
@@ -61,6 +61,14 @@ export class SpillFile {
     this.#used += bytes;
     this.#size += bytes;
     return true;
+  }
+
+  /** Adds bytes that fit into the first batch. Rejects if they or earlier ones cannot be written. */
+  async add(bytes: Uint8Array): Promise<void> {
+    await this.reserve(bytes.length);
+    this.#batch.set(bytes, this.#used);
+    this.#used += bytes.length;
+    this.#size += bytes.length;
   }
 
   /** Makes room for the next `bytes`. Rejects if an earlier write failed. */
@@ -200,6 +208,8 @@ export class SpillTable implements Spills {
   readonly #secret = randomBytes(16).toString('hex');
   readonly #spills = new Map<string, Spill>();
   readonly #open = new Set<SpillFile>();
+  /** The placeholders of texts, by hash: servers send a text as a block and in the structured content. */
+  readonly #texts = new Map<string, string>();
   #keptBytes = 0;
   #disposed = false;
 
@@ -229,12 +239,35 @@ export class SpillTable implements Spills {
 
   /** Records the outcome of a file and resolves to its placeholder. */
   async keep(file: SpillFile, spill: Spill): Promise<string> {
+    const known = spill.kind === 'bytes' && spill.textHash ? this.#texts.get(spill.textHash) : undefined;
+    if (known !== undefined) {
+      await this.drop(file);
+      return known;
+    }
     this.#open.delete(file);
     const placeholder = renderPlaceholder(this.#secret, this.#spills.size);
+    if (spill.kind === 'bytes' && spill.textHash) this.#texts.set(spill.textHash, placeholder);
     this.#spills.set(placeholder, spill);
     if (spill.kind === 'bytes') this.#keptBytes += spill.size;
     if (this.#disposed && spill.kind === 'bytes') await rm(spill.path, { force: true });
     return placeholder;
+  }
+
+  async write(text: AsyncIterable<string>): Promise<SpilledBytes> {
+    const file = this.begin();
+    try {
+      for await (const each of text) {
+        const bytes = Buffer.from(each);
+        for (let at = 0; at < bytes.length; at += READ_BYTES)
+          await file.add(bytes.subarray(at, at + READ_BYTES));
+      }
+      const written = await file.finish();
+      await this.keep(file, { kind: 'bytes', ...written });
+      return written;
+    } catch (error) {
+      await this.drop(file);
+      throw error;
+    }
   }
 
   async drop(file: SpillFile): Promise<void> {

@@ -3,10 +3,13 @@ import { BUDGET } from '../../base/budget.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
 import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';
+import { TextSpill } from './textString.ts';
 import type { PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;
+/** A longer string goes to a file as text. */
+const MIN_SPILLED_TEXT_CHARS = 1024 * 1024;
 /** Shorter responses arrive at once; their size is not reported. */
 const MIN_REPORTED_BYTES = 1_000_000;
 const REPORT_EVERY_MS = 250;
@@ -25,16 +28,17 @@ export type FilterRequests = Pick<
 
 /**
  * Takes the bytes of one JSON message after the other, at any chunking, and returns each with its long base64 strings
- * moved to files and replaced by placeholders. Everything else is unchanged.
+ * moved to files and replaced by placeholders, and very long ones of text too. Everything else is unchanged.
  */
 export class JsonFilter {
   readonly #requests: FilterRequests;
   readonly #minSpilledChars: number;
+  readonly #minSpilledTextChars: number;
   readonly #out = new ByteList(BUDGET.messageBytes);
   readonly #position = new JsonPosition((id) => this.#endOfMessage(id));
   readonly #progress = new Throttle(REPORT_EVERY_MS);
-  /** Undefined outside of strings. A `short` string may still be spilled; a `passed` one is not. */
-  #string: 'short' | 'passed' | StringSpill | undefined;
+  /** Undefined outside of strings. A `short` string may still be spilled, a `text` as text; a `passed` one is not. */
+  #string: 'short' | 'text' | 'passed' | StringSpill | TextSpill | undefined;
   #start = 0;
   #escaped = false;
   /** The text of the current string if the position needs it. */
@@ -48,9 +52,14 @@ export class JsonFilter {
   #dropped = 0;
   #lastId: number | undefined;
 
-  constructor(requests: FilterRequests, minSpilledChars = MIN_SPILLED_CHARS) {
+  constructor(
+    requests: FilterRequests,
+    minSpilledChars = MIN_SPILLED_CHARS,
+    minSpilledTextChars = MIN_SPILLED_TEXT_CHARS,
+  ) {
     this.#requests = requests;
     this.#minSpilledChars = minSpilledChars;
+    this.#minSpilledTextChars = minSpilledTextChars;
   }
 
   get exceedsDropLimit(): boolean {
@@ -77,7 +86,7 @@ export class JsonFilter {
 
   /** Ends the current message and resolves to its JSON. Rejects if it is too large and its request is unknown. */
   async end(): Promise<Buffer> {
-    if (this.#string instanceof StringSpill) await this.#restore(this.#string);
+    if (typeof this.#string === 'object') await this.#restore(this.#string);
     if (this.#unassigned !== undefined) this.#endOfMessage(this.#position.id);
     await Promise.all(this.#assigning);
     const id = this.#lastId ?? this.#position.id;
@@ -90,7 +99,7 @@ export class JsonFilter {
   async abort(): Promise<void> {
     const [string, unassigned] = [this.#string, this.#unassigned];
     this.#reset();
-    if (string instanceof StringSpill) await string.discard();
+    if (typeof string === 'object') await string.discard();
     await unassigned?.dispose();
   }
 
@@ -137,14 +146,13 @@ export class JsonFilter {
   #passString(chunk: Buffer, from: number): number | Promise<number> {
     const end = this.#findEnd(chunk, from);
     const ended = end < chunk.length;
-    if (this.#string instanceof StringSpill) return this.#passSpilled(chunk, from, end);
+    if (typeof this.#string === 'object') return this.#passSpilled(this.#string, chunk, { from, end });
     this.#emit(chunk.subarray(from, end));
     if (this.#isKey) this.#position.takeKey(chunk, from, end);
     if (this.#text !== undefined && this.#text.length < MAX_KEPT_CHARS) {
       this.#text += chunk.toString('latin1', from, Math.min(end, from + MAX_KEPT_CHARS));
     }
-    if (this.#string === 'short' && this.#isLong() && !this.#out.isOverflowing)
-      return this.#begin(chunk, end);
+    if (this.#isLong() && !this.#out.isOverflowing) return this.#begin(chunk, end);
     if (ended) this.#close(chunk.subarray(end, end + 1));
     return end + 1;
   }
@@ -174,28 +182,31 @@ export class JsonFilter {
 
   #isLong(): boolean {
     const length = this.#out.length - this.#start;
-    if (length <= this.#minSpilledChars) return false;
+    if (this.#string === 'text') return length > this.#minSpilledTextChars;
+    if (this.#string !== 'short' || length <= this.#minSpilledChars) return false;
     if (length > MAX_DATA_URL_HEAD_CHARS) return true;
     return !MAYBE_DATA_URL.test(this.#out.from(this.#start).toString('latin1'));
   }
 
-  /** Begins to spill the current string if it can be base64. */
+  /** Begins to spill the current string if it can be base64, or if it is a very long text. */
   async #begin(chunk: Buffer, end: number): Promise<number> {
     const ended = end < chunk.length;
-    this.#string = 'passed';
+    const isText = this.#string === 'text';
+    this.#string = isText ? 'passed' : 'text';
     const raw = this.#out.from(this.#start);
-    const head = readDataUrlHead(raw);
+    const head = isText ? undefined : readDataUrlHead(raw);
     const body = raw.subarray(head?.raw.length ?? 0);
-    const isBase64 = MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS));
-    const table = isBase64 ? this.#chooseTable() : undefined;
+    const canSpill = isText || MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS));
+    const table = canSpill ? this.#chooseTable() : undefined;
     if (table !== undefined) {
-      const spill = new StringSpill(table, head);
+      const spill = isText ? new TextSpill(table) : new StringSpill(table, head);
       // A view of the output, which does not change until take() resolves.
       const taken = await spill.take(body);
       if (taken === body.length) {
         this.#string = spill;
         this.#out.truncate(this.#start);
-        return this.#passSpilled(chunk, end, end);
+        if (isText) this.#out.reserve(body.length);
+        return this.#passSpilled(spill, chunk, { from: end, end });
       }
       await spill.discard();
     }
@@ -210,13 +221,22 @@ export class JsonFilter {
     return this.#unassigned;
   }
 
-  async #passSpilled(chunk: Buffer, from: number, end: number): Promise<number> {
-    const spill = this.#string as StringSpill;
+  async #passSpilled(
+    spill: StringSpill | TextSpill,
+    chunk: Buffer,
+    { from, end }: { readonly from: number; readonly end: number },
+  ): Promise<number> {
     const raw = chunk.subarray(from, end);
     const taken = await spill.take(raw);
     if (!spill.isKept) this.#dropped += raw.length;
+    // Text is limited like the rest of the message.
+    if (spill instanceof TextSpill) this.#out.reserve(taken);
+    if (this.#out.isOverflowing) {
+      await spill.discard();
+      this.#string = 'passed';
+    }
     if (taken < raw.length) {
-      await this.#restore(spill);
+      if (this.#string === spill) await this.#restore(spill);
       if (this.#string === spill) return from + taken;
       this.#emit(raw.subarray(taken));
     }
@@ -226,7 +246,7 @@ export class JsonFilter {
     return end + 1;
   }
 
-  async #finish(spill: StringSpill): Promise<void> {
+  async #finish(spill: StringSpill | TextSpill): Promise<void> {
     let placeholder = await spill.finish();
     if (placeholder === undefined) {
       await this.#restore(spill);
@@ -237,10 +257,11 @@ export class JsonFilter {
   }
 
   /** Writes back the text of a string that is not base64 after all. Keeps the spill if its file cannot be read. */
-  async #restore(spill: StringSpill): Promise<void> {
+  async #restore(spill: StringSpill | TextSpill): Promise<void> {
     try {
-      for await (const piece of spill.original()) this.#emit(Buffer.from(piece, 'latin1'));
-      this.#string = 'passed';
+      if (spill instanceof TextSpill) this.#out.reserve(-spill.takenBytes);
+      for await (const piece of spill.original()) this.#emit(piece);
+      this.#string = spill instanceof TextSpill ? 'passed' : 'text';
       await spill.discard();
     } catch (error) {
       this.#out.truncate(this.#start);
@@ -256,6 +277,7 @@ class ByteList {
   readonly #maxBytes: number;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
+  #reserved = 0;
   #isOverflowing = false;
 
   constructor(maxBytes: number) {
@@ -270,10 +292,16 @@ class ByteList {
     return this.#isOverflowing;
   }
 
+  /** Counts bytes that are kept elsewhere. */
+  reserve(bytes: number): void {
+    this.#reserved += bytes;
+    if (this.#length + this.#reserved > this.#maxBytes) this.overflow();
+  }
+
   append(bytes: Buffer): void {
     if (this.#isOverflowing) return;
     const length = this.#length + bytes.length;
-    if (length > this.#maxBytes) {
+    if (length + this.#reserved > this.#maxBytes) {
       this.overflow();
       return;
     }
@@ -303,6 +331,7 @@ class ByteList {
     const taken = this.from(0);
     this.#bytes = Buffer.allocUnsafe(FIRST_BYTES);
     this.#length = 0;
+    this.#reserved = 0;
     this.#isOverflowing = false;
     return taken;
   }

@@ -175,7 +175,7 @@ export class StdioTransport implements Transport {
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
       await this.#filter.push(chunk.subarray(from, at));
       await this.#endLine();
-      // A chunk can have thousands of lines that are no messages.
+      // A chunk can have thousands of lines that are not messages.
       if (slice.isOver()) await slice.pause();
       from = at + 1;
     }

@@ -25,7 +25,7 @@ export function transformIn(path: string): RunTransform {
       const settle = (then: () => void) => {
         signal.removeEventListener('abort', abort);
         worker.removeAllListeners();
-        // An error after the end has no reader.
+        // An error after the end is ignored.
         worker.on('error', () => undefined);
         worker.terminate().then(then, then);
       };
@@ -45,6 +45,6 @@ export function transformIn(path: string): RunTransform {
       worker.on('error', (error) =>
         fail(hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? 'it needs too much memory' : messageOf(error)),
       );
-      worker.on('exit', () => fail('it ended its process'));
+      worker.on('exit', () => fail('it exited the process'));
     });
 }

@@ -13,11 +13,12 @@ import { repositoryPath } from '../helpers/sampleServer.ts';
 
 const run = promisify(execFile);
 
-/** Prints the names that the package exports, and an image block. */
+/** Prints the names that the package exports, an image block, and a type. */
 const USER = `
 import * as content from 'filechat/content';
 const image = await content.toImageContent(Buffer.from('${PNG_BASE64}', 'base64'));
-console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
+const avi = content.detectMimeTypeFromExtension('clip.avi');
+console.log(JSON.stringify({ names: Object.keys(content).sort(), image, avi }));
 `;
 
 /** Valid uses of the helpers, and uses that their types must reject. */
@@ -71,9 +72,10 @@ describe('the npm package', () => {
   ] as const) {
     it(`gives filechat/content to ${where}`, async () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', USER], { cwd: cwd() });
-      const { names, image } = JSON.parse(stdout);
+      const { names, image, avi } = JSON.parse(stdout);
       assert.deepEqual(names, Object.keys(content).sort());
       assert.deepEqual(image, { type: 'image', data: PNG_BASE64, mimeType: 'image/png' });
+      assert.equal(avi, 'video/x-msvideo');
     });
   }
 

@@ -30,7 +30,7 @@ async function startCanary(t: Parameters<typeof serveHttp>[0]) {
 }
 
 const NEAR =
-  /is not allowed: it leads to (?:this machine|the local network), and the server is not there\.?$/;
+  /is not allowed: it resolves to (?:this machine|the local network), but the server is not there\.?$/;
 
 describe('the metadata of a server on the internet lead to', () => {
   test('no address of this machine', async (t) => {

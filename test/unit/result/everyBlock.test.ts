@@ -48,9 +48,9 @@ describe('every block is kept', () => {
       },
       FILE(': t.csv', 'csv'),
     ],
-    'data that is not base64 is a problem, and the rest is shown': [
-      { content: [{ type: 'odd', data: '!!!!', mimeType: 'text/plain', name: 'x.txt' }] },
-      `> ⚠ The file x.txt could not be saved: its data is not base64.\n\n${json({ type: 'odd', mimeType: 'text/plain', name: 'x.txt' })}`,
+    'data that is not base64 is shown like other fields': [
+      { content: [{ type: 'odd', data: '<b>Hello</b>', mimeType: 'text/html', name: 'x.html' }] },
+      `> ⚠ Block 1 of the result has an unknown type: “odd”.\n\n${json({ type: 'odd', data: '<b>Hello</b>', mimeType: 'text/html', name: 'x.html' })}`,
     ],
     'without a media type it is a problem, and its bytes are found as in all JSON': [
       { content: [{ type: 'odd', data: PDF, name: 'odd.pdf' }] },

@@ -1,7 +1,14 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NewAsset, Spill, Spills } from '../../../src/ports/results.ts';
+import type { NewAsset, Spill, SpilledBytes, Spills } from '../../../src/ports/results.ts';
+import { joined } from '../../../src/result/textWindows.ts';
 import { MemoryAssets } from './memoryAssets.ts';
+
+export function piecesOf(text: string): () => AsyncGenerator<string> {
+  return async function* () {
+    yield text;
+  };
+}
 
 /** Strings that were decoded to files while they arrived. */
 export class FileSpills implements Spills {
@@ -12,7 +19,10 @@ export class FileSpills implements Spills {
     this.#folder = folder;
   }
 
-  async put(bytes: Uint8Array, more: { mimeType?: string; original?: () => Promise<string> } = {}) {
+  async put(
+    bytes: Uint8Array,
+    more: { mimeType?: string; pieces?: () => AsyncIterable<string>; textHash?: string } = {},
+  ) {
     const path = join(this.#folder, `spill-${Math.random()}`);
     await writeFile(path, bytes);
     return this.add({ kind: 'bytes', path, size: bytes.length, head: bytes.subarray(0, 4096), ...more });
@@ -26,6 +36,13 @@ export class FileSpills implements Spills {
 
   find(text: string) {
     return this.#spills.get(text);
+  }
+
+  async write(text: AsyncIterable<string>): Promise<SpilledBytes> {
+    const bytes = Buffer.from(await joined(text));
+    const path = join(this.#folder, `spill-${Math.random()}`);
+    await writeFile(path, bytes);
+    return { path, size: bytes.length, head: bytes.subarray(0, 4096) };
   }
 
   dispose() {

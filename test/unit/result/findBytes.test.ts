@@ -74,7 +74,7 @@ it('a path that is not supported is named', () => {
   );
   assert.equal(
     problems[0],
-    'The path “$..image” is not supported. Write names with dots between them and [] for the items of a list, such as pages[].image.',
+    'The path “$..image” is not supported. Separate names with dots, and use [] for the items of a list, such as pages[].image.',
   );
 });
 

@@ -132,7 +132,7 @@ describe('embedded bytes', () => {
     ],
     'a path that is not supported is reported': [
       { content: [text('a')] },
-      '```\na\n```\n\n> ⚠ Check filechat.results.fields for s.t. The path “\\$..image” is not supported. Write names with dots between them and \\[\\] for the items of a list, such as pages\\[\\].image.',
+      '```\na\n```\n\n> ⚠ Check filechat.results.fields for s.t. The path “\\$..image” is not supported. Separate names with dots, and use \\[\\] for the items of a list, such as pages\\[\\].image.',
       { fields: [{ path: '$..image' }], tool: { server: 's', tool: 't' } },
     ],
     'a field of the settings in structured content': [

@@ -219,7 +219,7 @@ describe('any result of a tool', () => {
   it('is read back exactly', () => {
     fc.assert(
       fc.property(anyResult, (each) => assert.deepEqual(readToolResult(renderToolResult(each)), each)),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 
@@ -246,7 +246,7 @@ describe('any result of a tool', () => {
         assert.ok(tool);
         assert.deepEqual(readToolResult(turnBody(chat, tool)), each);
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 });

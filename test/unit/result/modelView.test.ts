@@ -116,7 +116,7 @@ describe('the model gets', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 

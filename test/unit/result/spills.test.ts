@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
-import { FileSpills, MovingAssets } from './fileSpills.ts';
+import { FileSpills, MovingAssets, piecesOf } from './fileSpills.ts';
 import { office, png } from './samples.ts';
 
 const IMAGE = '![Tool generated image 1](cmdassets/tool-image-1.png)';
@@ -30,7 +30,7 @@ describe('strings that were spilled', () => {
 
   it('that are text after all are text again', async () => {
     const genes = 'ACGT'.repeat(2000);
-    const spilled = () => spills.put(Buffer.from(genes, 'base64'), { original: async () => genes });
+    const spilled = () => spills.put(Buffer.from(genes, 'base64'), { pieces: piecesOf(genes) });
     assert.equal(
       await markdown({ content: [text(await spilled())] }),
       await markdown({ content: [text(genes)] }),
@@ -87,8 +87,22 @@ describe('strings that were spilled', () => {
     );
   });
 
+  it('that are texts and failed leave their beginning', async () => {
+    const failed = spills.add({
+      kind: 'failed',
+      size: 9e6,
+      reason: 'the disk is full',
+      preview: 'Once upon…',
+    });
+    const shown = await markdown({ content: [text(failed)] });
+    assert.match(
+      shown,
+      /^> ⚠ The data could not be saved: the disk is full\.\n\n```text preview\nOnce upon…\n```$/,
+    );
+  });
+
   it('are found in unexpected fields', async () => {
-    const spilled = async () => spills.put(PICTURE, { original: async () => 'the original' });
+    const spilled = async () => spills.put(PICTURE, { pieces: piecesOf('the original') });
     const shown = await markdown({
       content: [
         { type: await spilled() },

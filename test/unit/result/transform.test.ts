@@ -8,7 +8,7 @@ import type { AssetBytes } from '../../../src/ports/results.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { applyTransform, type Transform } from '../../../src/result/transform.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
-import { FileSpills, MovingAssets } from './fileSpills.ts';
+import { FileSpills, MovingAssets, piecesOf } from './fileSpills.ts';
 import { png } from './samples.ts';
 
 const tool = { server: 'tableau', tool: 'download_workbook' };
@@ -25,7 +25,7 @@ const LEFT_OUT =
 const text = (value: string) => ({ type: 'text', text: value });
 const spills = new FileSpills(temporaryFolder({ after }));
 const spill = (bytes: Uint8Array, original = Buffer.from(bytes).toString('base64')) =>
-  spills.put(bytes, { original: async () => original });
+  spills.put(bytes, { pieces: piecesOf(original) });
 
 interface Workbook {
   readonly structuredContent: { readonly content: string; readonly name: string };
@@ -223,7 +223,7 @@ describe('a string that is too long to be given', () => {
     const known = spills.find(path);
     if (known?.kind !== 'bytes') assert.fail();
     // The size is what the budget counts; without the original there is nothing to restore.
-    const { original: _, ...rest } = known;
+    const { pieces: _, ...rest } = known;
     return { content: [text('a')], structuredContent: { content: spills.add(rest), name: 'Sales' } };
   };
   interface Long {

@@ -62,7 +62,7 @@ describe('in a user’s turn', () => {
         const code = /^(`{3,})\n([\s\S]*)\n\1$/.exec(got);
         assert.ok(got === wanted || code?.[2] === words, `${JSON.stringify(got)} is not the text.`);
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 
@@ -92,7 +92,7 @@ describe('in an assistant’s turn', () => {
         const got = said([text(words)]).join('');
         assert.equal(got.trim(), wanted.trim());
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 

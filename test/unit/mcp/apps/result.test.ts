@@ -12,6 +12,7 @@ import {
 import { quoteForChat } from '../../../../src/mcp/apps/session.ts';
 import type { ResultPart, Spill, Spills } from '../../../../src/ports/results.ts';
 import { renderToolResult } from '../../../../src/result/markdown.ts';
+import { piecesOf } from '../../result/fileSpills.ts';
 
 const files: Readonly<Record<string, { mimeType: string; bytes: Uint8Array }>> = {
   'cmdassets/tool-image-1.png': { mimeType: 'image/png', bytes: Buffer.from('image') },
@@ -109,14 +110,20 @@ test('the limit applies to all files together', async () => {
 
 test('spilled strings are restored, as many as fit', async () => {
   const file = { kind: 'bytes', path: '/nowhere', head: new Uint8Array() } as const;
-  const spill = (size: number, text: string): Spill => ({ ...file, size, original: async () => text });
+  const spill = (size: number, text: string): Spill => ({ ...file, size, pieces: piecesOf(text) });
   const table: Readonly<Record<string, Spill>> = {
     first: spill(100, 'AAAA'),
     huge: spill(MAX_RESULT_BYTES, 'never'),
     refused: { kind: 'refused', size: 1 },
-    gone: { ...spill(1, ''), original: () => Promise.reject(new Error('gone')) } as Spill,
+    gone: {
+      ...spill(1, ''),
+      pieces: async function* () {
+        yield* [];
+        throw new Error('gone');
+      },
+    } as Spill,
   };
-  const spills: Spills = { find: (text) => table[text], dispose: async () => {} };
+  const spills: Spills = { find: (text) => table[text], write: () => assert.fail(), dispose: async () => {} };
   const result = { content: [{ data: 'first' }, { data: 'huge' }, { data: 'refused' }, { data: 'gone' }] };
   assert.deepEqual(await restoreForApp({ ...result, structuredContent: { same: 'first' } }, spills), {
     content: [{ data: 'AAAA' }, { data: '' }, { data: '' }, { data: '' }],

@@ -29,7 +29,7 @@ const SCHEMA = {
 type Case = readonly [rule: string, written: unknown, sent: unknown, repairs?: string];
 
 const cases: readonly Case[] = [
-  ['null for an absent argument', { count: null }, {}, 'count: null was left out'],
+  ['null for an absent argument', { count: null }, {}, 'count: null was removed'],
   ['null where it is allowed', { maybe: null, anything: null }, { maybe: null, anything: null }],
   ['null for a required argument', { must: null }, { must: null }],
   ['null for an argument that the schema does not name', { other: null }, { other: null }],

@@ -123,7 +123,7 @@ describe('a list of tools', () => {
       return pages[Number(cursor?.slice(1) ?? 0)];
     });
     assert.deepEqual([asked, names(found)], [3, ['t0', 't1', 't2']]);
-    assert.deepEqual(found.notices, ['The list of tools does not end; it was read once.']);
+    assert.deepEqual(found.notices, ['The list of tools repeats itself; it was read once.']);
   });
 
   it('without end is cut', async () => {

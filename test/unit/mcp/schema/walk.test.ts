@@ -190,7 +190,7 @@ describe('a schema over its budget', () => {
     assert.deepEqual(planFileArguments({ p0: 'file:a.txt' }, schema), {
       ok: false,
       message:
-        'The file “file:a.txt” in the argument p0 was not used: the schema of the tool is too large to find out in which form. Nothing was called.',
+        'The file “file:a.txt” in the argument p0 was not used: the schema of the tool is too large to find out in which form. No tool was called.',
     });
   });
 });

@@ -41,6 +41,7 @@ export async function filterMessage(
   chunks: readonly Buffer[],
   table: SpillTable | undefined,
   minSpilledChars = MIN_CHARS,
+  minSpilledTextChars?: number,
 ): Promise<Buffer> {
   const requests: FilterRequests = {
     tableFor: (id) => (id === undefined ? table?.createSibling() : table),
@@ -50,7 +51,7 @@ export async function filterMessage(
     maxValues: () => BUDGET.messageValues,
     maxDroppedBytes: BUDGET.droppedBytes,
   };
-  const filter = new JsonFilter(requests, minSpilledChars);
+  const filter = new JsonFilter(requests, minSpilledChars, minSpilledTextChars);
   for (const chunk of chunks) await filter.push(chunk);
   return filter.end();
 }

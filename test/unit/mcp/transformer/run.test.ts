@@ -65,7 +65,7 @@ describe('a transformer in its worker', () => {
     ],
     'the end of the process': [
       'export default () => new Promise(() => { process.exit(0); });',
-      /: it ended its process\. The result/,
+      /: it exited the process\. The result/,
     ],
     'an object that contains itself': [
       'export default () => { const a = {}; a.a = a; return a; };',
