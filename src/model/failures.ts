@@ -52,7 +52,7 @@ const BILLING_PAGES: ReadonlyMap<string, string> = new Map([
   ['api.together.xyz', 'https://api.together.ai/settings/billing'],
 ]);
 
-/** From the table only: a page that a response names could be anybody's. */
+/** Only from the table, because a response could name an untrusted page. */
 export function billingPage({ host }: Failure): string | undefined {
   return BILLING_PAGES.get(host ?? '');
 }

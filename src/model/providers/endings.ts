@@ -136,7 +136,7 @@ const MAX_FOREIGN_CHARS = 20_000;
 
 /** Each takes as long as an error. */
 const MAX_UNREADABLE = 1000;
-const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are no events.`;
+const UNREADABLE = `More than ${MAX_UNREADABLE} lines of the response are not events.`;
 const TOO_LARGE = `An event of the response has more than ${describeSize(BUDGET.eventChars)}, or ${BUDGET.textValues} values.`;
 
 /** Observes a response before the SDK does, to detect its end, its errors and its format. */

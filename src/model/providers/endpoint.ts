@@ -1,7 +1,7 @@
 import { isLoopback } from '../../base/addresses.ts';
 import { startTimer, type Timer, unlessAborted } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
-import { limitBody } from '../../base/httpBody.ts';
+import { BodyTooLargeError, limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { type Signs, StreamEnd, stopReasonOf } from './endings.ts';
@@ -145,7 +145,7 @@ class WatchedBody {
     const waiting = [...begun];
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const text = waiting.shift() ?? (this.#streamEnd.isDone ? undefined : await this.#read());
+        const text = waiting.shift() ?? (this.#streamEnd.isDone ? undefined : await this.#readOrEnd());
         if (text !== undefined) {
           controller.enqueue(new TextEncoder().encode(text));
           return;
@@ -154,12 +154,21 @@ class WatchedBody {
         if (closing !== '') controller.enqueue(new TextEncoder().encode(closing));
         controller.close();
         this.#trailer?.stop();
-        await this.#reader.cancel();
+        // A rejection would discard what the SDK has not read yet.
+        await this.#reader.cancel().catch(() => {});
       },
       cancel: (reason) => {
         this.#trailer?.stop();
         return this.#reader.cancel(reason);
       },
+    });
+  }
+
+  /** If the connection breaks, the SDK emits what it still holds, and then the stream lacks its end. */
+  #readOrEnd(): Promise<string | undefined> {
+    return this.#read().catch((error: unknown) => {
+      if (error instanceof BodyTooLargeError) throw error;
+      return undefined;
     });
   }
 

@@ -37,7 +37,7 @@ export function errorIn(event: WireEvent): WireEvent | undefined {
   return isError || type === 'error' || object === 'error' || isBareError(event) ? event : undefined;
 }
 
-/** Of DashScope and FastAPI: no event of a protocol is only a message and a code, or a detail. */
+/** The format of DashScope and FastAPI. No protocol has events with only a message and a code, or a detail. */
 function isBareError(event: WireEvent): boolean {
   const { code, message, detail } = event;
   if ('type' in event || 'choices' in event || 'candidates' in event) return false;

@@ -219,7 +219,7 @@ function networkCode(error: unknown): string | undefined {
   return code ?? (isFetchFailure(error) ? 'UND_ERR_SOCKET' : undefined);
 }
 
-function isFetchFailure(error: unknown): boolean {
+export function isFetchFailure(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated|network error)/i.test(error.message);
 }
 

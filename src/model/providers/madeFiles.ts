@@ -6,6 +6,7 @@ import type { AssetKind } from '../../ports/results.ts';
 import { readBase64 } from '../../result/saveBytes.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { headersFor, hostOf } from './endpoint.ts';
+import { isFetchFailure } from './failure.ts';
 import { baseUrlOf } from './wire.ts';
 
 /** A file whose bytes are in the stream: base64, or a data: URL. */
@@ -128,8 +129,9 @@ export function fileOnServer(server: FileServer, stored: StoredFile): MadeFile {
     read: async (maxBytes, signal) => {
       const timeout = AbortSignal.timeout(MAX_FETCH_MS);
       const inTime = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      let about: About = {};
       try {
-        const about = await readAbout(server, stored, inTime);
+        about = await readAbout(server, stored, inTime);
         const { body, type, length } = await fetchFile(server, stored.content, inTime);
         const bytes = length > maxBytes ? length : await readAtMost(body, maxBytes);
         if (length > maxBytes) await body.cancel();
@@ -138,10 +140,16 @@ export function fileOnServer(server: FileServer, stored: StoredFile): MadeFile {
           : { kind: 'bytes', bytes, declared: type, ...about };
       } catch (error) {
         signal?.throwIfAborted();
-        return failed(messageOf(error).replace(/\.$/, ''), stored.name);
+        return failed(reasonOf(error, server.config), about.name);
       }
     },
   };
+}
+
+function reasonOf(error: unknown, config: ModelConfig): string {
+  return isFetchFailure(error)
+    ? `the connection to ${hostOf(config)} was lost`
+    : messageOf(error).replace(/\.$/, '');
 }
 
 interface About {

@@ -176,15 +176,22 @@ function callsIn({ tool_calls: calls, function_call: older }: WireEvent): readon
 /** Holds a call back until its arguments begin, because its name may arrive in pieces. */
 class CallNames {
   #held: WireEvent | undefined;
+  /** The indexes of the calls that have begun: what follows may have no name. */
+  readonly #begun = new Set<unknown>();
 
   push(call: WireEvent): readonly WireEvent[] {
     const held = this.#held;
     const isSame = held !== undefined && held['index'] === call['index'] && hasSameId(held, call);
     const before = isSame ? [] : this.take();
     const joined = isSame ? joinCalls(held, call) : call;
-    const isOpen = typeof call['index'] === 'number' && nameOf(call) !== '' && argumentsOf(joined) === '';
+    const { index } = call;
+    const isNew = nameOf(call) !== '' || !this.#begun.has(index);
+    const isOpen = typeof index === 'number' && isNew && argumentsOf(joined) === '';
     this.#held = isOpen || (isSame && argumentsOf(joined) === '') ? joined : undefined;
-    return this.#held ? before : [...before, joined];
+    if (this.#held) return before;
+    const isUnnamed = nameOf(joined) === '' && !this.#begun.has(index);
+    this.#begun.add(index);
+    return [...before, isUnnamed ? withName(joined) : joined];
   }
 
   take(): readonly WireEvent[] {
@@ -204,6 +211,11 @@ function joinCalls(held: WireEvent, call: WireEvent): WireEvent {
   const [before, piece] = [nameOf(held), nameOf(call)];
   const name = piece.startsWith(before) ? piece : before + piece;
   return { ...call, ...held, function: { name, arguments: argumentsOf(call) } };
+}
+
+/** The SDK drops a call without a name, and the model would not learn that nothing was called. */
+function withName(call: WireEvent): WireEvent {
+  return { ...call, function: { ...fieldsOf(call['function']), name: 'unnamed' } };
 }
 
 function nameOf(call: WireEvent): string {

@@ -22,6 +22,8 @@ import { stripTags } from './tools.ts';
 const MAX_ATTACHED_CHARS = 400_000;
 /** A hundred pages have more. */
 const MIN_COUNTED_BYTES = 100_000;
+/** Where readers look for the end of a PDF. */
+const PDF_END_BYTES = 1024;
 
 interface AttachedLink {
   readonly target: string;
@@ -71,7 +73,7 @@ export class AttachedParts {
     const { target, lines, start } = link;
     signal?.throwIfAborted();
     const key = linkName(link);
-    if (this.#sent.has(key)) return { part: textPart(`[The file ${key} is the one above.]`) };
+    if (this.#sent.has(key)) return { part: textPart(`[The file ${key} is attached above.]`) };
     try {
       const file = await attachments.find(target, signal);
       const view = await (lines ? this.#viewLines(target, lines, file) : this.#view(target, file));
@@ -105,7 +107,7 @@ export class AttachedParts {
     const problem =
       isSendableImage(mimeType) && !isEstimate ? unsendableReason(await read(signal), mimeType) : undefined;
     if (problem !== undefined) return this.#viewName(target, file, problem);
-    if (form.kind === 'file' && !(await this.#isLongPdf({ ...file, read })))
+    if (form.kind === 'file' && !(await this.#isRefusedPdf({ ...file, read })))
       return { part: { kind: 'file', name, mimeType, size, read }, sent };
     return this.#viewDocument(target, { ...file, read }, form.kind === 'document' ? form.reader : 'pdf');
   }
@@ -142,12 +144,15 @@ export class AttachedParts {
     return { part, sent: `as text, ${describeSize(file.size)}` };
   }
 
-  /** Providers refuse documents with more pages. Small files are not opened to count them. */
-  async #isLongPdf({ mimeType, size, read }: AttachedFile): Promise<boolean> {
-    if (mimeType !== 'application/pdf' || size < MIN_COUNTED_BYTES) return false;
-    const { signal } = this.#context;
+  /** Providers refuse PDFs with too many pages, with a password, or cut off. Small files are not opened to count their pages. */
+  async #isRefusedPdf({ mimeType, size, read }: AttachedFile): Promise<boolean> {
+    const { isEstimate, signal } = this.#context;
+    const isSmall = size < MIN_COUNTED_BYTES;
+    if (mimeType !== 'application/pdf' || (isSmall && isEstimate)) return false;
+    const bytes = Buffer.from(await read(signal));
+    if (bytes.includes('/Encrypt') || !bytes.includes('%%EOF', -PDF_END_BYTES)) return true;
+    if (isSmall) return false;
     const first = [{ first: 1, last: 1 }];
-    const bytes = await read(signal);
     const outcome = await sharedConverter().readDocument({ bytes, reader: 'pdf', pages: first }, signal);
     return outcome.kind === 'document' && (outcome.document.total ?? 0) > MAX_PDF_PAGES;
   }

@@ -2,7 +2,7 @@ import { describeSize } from '../../base/size.ts';
 import type { AssistantPart, ContentPart, FilePart, ModelMessage, OwnFilePart } from '../../ports/models.ts';
 
 /** For conversations that begin with the model. */
-export const FIRST_WORD = '(You have the first word.)';
+export const FIRST_WORD = '(The conversation starts with your message.)';
 
 /** Before the result of a call that failed, where a request cannot mark it. */
 export const ERROR_LEAD = 'The tool reported an error:';

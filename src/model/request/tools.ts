@@ -23,7 +23,7 @@ export function modelTools(tools: readonly ToolInfo[]): readonly ModelTool[] {
   return [...named.values()].toSorted((a, b) => compareCodeUnits(a.name, b.name));
 }
 
-/** The model's name for a tool, also for one that is no longer listed: old calls name it. */
+/** The model's name for a tool, also for one that is no longer listed, because old calls contain it. */
 export function nameOfTool(tools: readonly ModelTool[], tool: ToolName): string {
   // Calls of chat.md may name no server.
   const meant = tool.server === NO_SERVER ? (toolOfName(tools, tool.tool) ?? tool) : tool;

@@ -55,7 +55,7 @@ describe('a call of a model', () => {
     );
     assert.ok(
       chat.includes(
-        '<!-- filechat:repaired they were a string of JSON; zone: null was left out; hours: a string became a number; tags: one value became a list -->',
+        '<!-- filechat:repaired they were JSON in a string; zone: null was removed; hours: a string became a number; tags: one value became a list -->',
       ),
       chat,
     );
@@ -66,7 +66,7 @@ describe('a call of a model', () => {
     );
     const names = 'The tools of this chat: time__current_time, time__stop, watch__stop.';
     assert.ok(
-      chat.includes(`> ⚠ There is no tool “functions.set_clock”. Nothing was called. ${names}`),
+      chat.includes(`> ⚠ There is no tool “functions.set_clock”. No tool was called. ${names}`),
       chat,
     );
 

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { findBaseUrl, KeyRefused, listModels } from '../../../../src/model/config/list.ts';
 import type { ModelConfig } from '../../../../src/model/config/models.ts';
+import { ModelError } from '../../../../src/model/providers/failure.ts';
 import { createSdkModel } from '../../../../src/model/providers/sdkModel.ts';
 import { KEEP_ALIVE_MS, STALL_MS } from '../../../../src/model/providers/stream.ts';
 import type { ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
@@ -140,6 +141,37 @@ describe('five minutes of silence end the request with a retryable failure', () 
       await failed;
     });
   }
+});
+
+describe('a connection that breaks', () => {
+  const chunk = (finish_reason?: string) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason }] })}\n\n`;
+  /** What arrives of a reply that is sent in one piece. */
+  const receive = async (sent: string) => {
+    const pieces = [sent];
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      const piece = pieces.shift();
+      if (piece === undefined) controller.error(new TypeError('terminated'));
+      else controller.enqueue(new TextEncoder().encode(piece));
+    };
+    const fetch = async () => respond(new ReadableStream({ pull }));
+    const kinds: string[] = [];
+    try {
+      for await (const { kind } of createSdkModel(config, { fetch }).stream(request, never)) kinds.push(kind);
+    } catch (error) {
+      kinds.push(error instanceof ModelError ? error.problem : String(error));
+    }
+    return kinds.join();
+  };
+
+  it('right behind [DONE] costs nothing of the reply', async () => {
+    assert.equal(await receive(`${chunk('stop')}data: [DONE]\n\n`), 'text,finish');
+  });
+
+  it('right behind words keeps them, in a reply that lacks its end', async () => {
+    assert.equal(await receive(chunk()), 'text,cut');
+    assert.equal(await receive(`${chunk()}data: {"cho`), 'text,cut');
+  });
 });
 
 it('a stop before the request sends nothing', async (t) => {

@@ -47,7 +47,7 @@ function conversation(model: ChatModel = createTourModel()) {
       callTool: () => Promise.reject(new Error('Nothing is called here.')),
     },
     attachments: new MemoryAttachments({
-      'data/sales.pdf': { bytes: 'x', mimeType: 'application/pdf', size: 60_000 },
+      'data/sales.pdf': { bytes: '%PDF-1.7\n%%EOF\n', mimeType: 'application/pdf', size: 60_000 },
       'a.txt': { bytes: 'one\ntwo\nthree\nfour' },
       [IMAGE]: png,
     }),

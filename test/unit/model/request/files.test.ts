@@ -22,7 +22,7 @@ describe('a file that the user links to', () => {
     const text = `${user('[a](a.txt) [b](a.txt)')}\n# %% assistant\nA\n\n${user('Again [a](a.txt)')}`;
     assert.equal(
       await show(text, { attachments }),
-      'user\n  [a](a.txt) [b](a.txt)\n  File a.txt:↵x\nassistant\n  text: A\nuser\n  Again [a](a.txt)\n  [The file a.txt is the one above.]',
+      'user\n  [a](a.txt) [b](a.txt)\n  File a.txt:↵x\nassistant\n  text: A\nuser\n  Again [a](a.txt)\n  [The file a.txt is attached above.]',
     );
     assert.deepEqual([...attachments.reads], [['a.txt', 1]]);
   });

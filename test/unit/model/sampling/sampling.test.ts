@@ -133,7 +133,7 @@ tool
 
   test('begins with a user message', async () => {
     const { messages } = await asked({ messages: [message('assistant', { kind: 'text', text: 'hello' })] });
-    const expected = 'user\n  (You have the first word.)\nassistant\n  text: hello';
+    const expected = 'user\n  (The conversation starts with your message.)\nassistant\n  text: hello';
     assert.equal(showMessages({ messages }), expected);
   });
 

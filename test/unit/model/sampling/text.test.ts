@@ -223,7 +223,7 @@ describe('any unedited request or answer is read back unchanged', () => {
       fc.property(request, (each) => {
         assert.deepStrictEqual({ ...readEditedSampling(renderSampling(each), each) }, { ...each });
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 
@@ -234,7 +234,7 @@ describe('any unedited request or answer is read back unchanged', () => {
         const answer: SamplingAnswer = { model, parts: each, stopReason: 'maxTokens' };
         assert.deepStrictEqual(readEditedAnswer(renderAnswer(answer), answer), answer);
       }),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     );
   });
 });
