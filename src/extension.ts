@@ -72,10 +72,10 @@ function loadApp(context: vscode.ExtensionContext, onCreated: (app: App) => void
 
 /** Loading blocks the extension host for a moment, so the message must have left it before. */
 const MESSAGE_MS = 20;
-/** A message that is gone at once only flickers, and a busy window never draws it. */
+/** A message that disappears at once only flickers, and a busy window never shows it. */
 const SHOWN_MS = 500;
 
-/** A command that is used right after a chat was opened must not seem to do nothing. */
+/** A command that is used right after a chat was opened gives feedback at once. */
 function start(context: vscode.ExtensionContext, onCreated: (app: App) => void): Promise<App> {
   const starting = delay(MESSAGE_MS)
     .then(() => import('./vscode/app.ts'))

@@ -230,7 +230,7 @@ function isInUserTurn(text: string, calls: readonly WrittenCall[]): boolean {
   return parseChat(text).turns.some(({ role, start, end }) => role === 'user' && start <= at && at < end);
 }
 
-/** The model sees the errors of its tools and deals with them. */
+/** The model gets the errors of its tools and handles them. */
 function ignoreToolErrors(outcome: RunOutcome): RunOutcome {
   if (endsRun(outcome)) return outcome;
   const { assets, declined } = outcome;

@@ -33,7 +33,7 @@ export async function findAsset(chatFolder: string, name: string): Promise<strin
   const folder = join(await realpath(chatFolder), ASSET_FOLDER);
   if ((await lstat(folder)).isSymbolicLink()) throw new Error(`${ASSET_FOLDER}/ is a symbolic link`);
   const path = await realpath(join(folder, name));
-  if (!isInside(folder, path)) throw new Error(`it leads out of ${ASSET_FOLDER}/`);
+  if (!isInside(folder, path)) throw new Error(`it points outside ${ASSET_FOLDER}/`);
   return path;
 }
 

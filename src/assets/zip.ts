@@ -33,7 +33,7 @@ export async function zipFiles(
   if (total > MAX_ZIP_BYTES || entries.length > MAX_ENTRIES) {
     throw new Error('A ZIP file can contain at most 4 GB and 65,000 files. Select fewer files.');
   }
-  // Nobody can guess the name and put a link to another file there first.
+  // The name cannot be guessed, so that no link to another file can be put there first.
   const partial = `${target}.${randomBytes(12).toString('hex')}.partial`;
   try {
     await writeZip(partial, entries, options);

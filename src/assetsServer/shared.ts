@@ -71,7 +71,7 @@ function listTools(readOnly: boolean): readonly Tool[] {
 }
 
 /** Shown to clients instead of unexpected errors, whose messages may contain paths. */
-export const INTERNAL_ERROR = 'This failed inside the server. See its log on stderr.';
+export const INTERNAL_ERROR = 'Internal server error. See the log of the server on stderr.';
 
 /** Turns every failure of a request into one that clients may see. `uri` is the requested resource, if there is one. */
 export async function answering<T>(

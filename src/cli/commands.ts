@@ -71,7 +71,7 @@ async function mayFetch(
   if (allowHost === url.host) return true;
   if (!ask)
     throw new Error(
-      `Fetching ${url.href} needs your permission, but there is no terminal to ask in. To allow it, add --allow-host ${url.host}.`,
+      `Fetching ${url.href} needs your permission, but there is no terminal to ask on. To allow it, add --allow-host ${url.host}.`,
     );
   const answer = await ask(
     `Fetch ${url.href} from ${url.host} and save it beside the chat? [y]es, [n]o: `,

@@ -115,9 +115,8 @@ export const COMMANDS = {
     operands: ['ADDRESS'],
     required: ['chat'],
     optional: ['allow-host', 'settings'],
-    about:
-      'Fetch an https address once, save it in cmdassets/, and make its link in your turn lead to the file.',
-    more: 'Links to addresses are never fetched by a run. Without --allow-host, Filechat asks on the terminal. Redirects to other hosts, and names that lead to this machine or its network, are refused.',
+    about: 'Fetch an https address once, save it in cmdassets/, and point its link in your turn to the file.',
+    more: 'A run never fetches links to addresses. Without --allow-host, Filechat asks on the terminal. Redirects to other hosts, and host names that resolve to this machine or its network, are refused.',
   },
   retry: {
     operands: ['FILE'],

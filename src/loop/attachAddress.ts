@@ -78,9 +78,9 @@ async function fetchAddress(
 }
 
 const NEAR =
-  'Its name leads to this machine or the local network. Such addresses are fetched only if the link names them as numbers or as localhost.';
+  'Its host name resolves to this machine or the local network. Such hosts are fetched only if the link uses an IP address or localhost.';
 
-/** A name is expected to lead to the internet, so that it cannot be changed to lead to this machine. */
+/** A host name must resolve to an internet address, so that DNS cannot redirect the request to this machine. */
 function nearestFor(url: URL) {
   if (isLoopback(url)) return 'machine';
   return isIP(hostOf(url)) === 0 ? 'internet' : reachOf(hostOf(url));
@@ -101,7 +101,7 @@ async function readBody(response: Response, url: URL, maxBytes: number) {
   const problem = !response.ok
     ? `${url.host} responded with ${response.status}.`
     : encoding !== 'identity' &&
-      `${url.host} sent it compressed (${encoding}), although that was not asked for.`;
+      `${url.host} sent a compressed response (${encoding}) that was not requested.`;
   if (problem) {
     await response.body?.cancel();
     throw new Error(problem);

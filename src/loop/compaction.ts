@@ -78,4 +78,4 @@ async function requestSummary(
 }
 
 const QUESTION =
-  'Sum up this conversation so far, for yourself: you will go on from the summary alone. Keep the goals, the decisions and their reasons, facts and figures, names of files and asset: references, and what is still open. Call no tool. Write plain Markdown.';
+  'Summarize this conversation so far for yourself: you will continue from the summary alone. Keep the goals, the decisions and their reasons, facts and figures, file names and asset: references, and open questions. Do not call tools. Write plain Markdown.';

@@ -146,7 +146,7 @@ async function checkCall(
     return explainMissing(run, call, failure);
   }
   if (tool.forAppsOnly) {
-    return deny(`The tool ${name} is only for the apps of its server. Nothing was called.`);
+    return deny(`The tool ${name} is only for the apps of its server. No tool was called.`);
   }
   const other = tool.serverArgument === undefined ? undefined : call.arguments[tool.serverArgument];
   if (typeof other === 'string' && !rules.allowsServer(other)) {
@@ -165,7 +165,7 @@ async function explainMissing(run: ToolRun, call: ToolCall, failure?: ListFailur
   const missing = failure
     ? `There is no tool “${call.server === UNKNOWN_SERVER ? call.tool : renderToolName(call)}”`
     : `The server “${call.server}” has no tool “${call.tool}”`;
-  return refuse(await withNames(run, `${missing}. Nothing was called.`));
+  return refuse(await withNames(run, `${missing}. No tool was called.`));
 }
 
 /** Adds the names that the model was given, so that it can correct its call. */

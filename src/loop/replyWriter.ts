@@ -35,7 +35,7 @@ export class ReplyWriter {
   isOpen = false;
   isLost = false;
   #pending = '';
-  /** What is below the additions for now, in the document and soon. */
+  /** The text below the additions, as it is now and after the pending edit. */
   #shown = '';
   #wanted = '';
   #timer: NodeJS.Timeout | undefined;

@@ -160,7 +160,7 @@ export class App {
       showLinkMarks(this.#conversations, this.#models),
       known,
       registerTurns(this.#runs),
-      hideWritingMark(this.#runs),
+      hideWritingMark(),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerReferences(known, this.#context),
       this.questions,
@@ -302,7 +302,7 @@ export class App {
     }
   }
 
-  /** Tool calls need their servers. A reply does not: servers that the user declines are left out. */
+  /** Tool calls need their servers. A reply does not: servers that the user declines are left out. Cancel ends the run. */
   async #askForServers(document: vscode.TextDocument): Promise<RunOutcome | undefined> {
     const text = document.getText();
     const chat = document.uri;
@@ -310,7 +310,8 @@ export class App {
     if (action.kind === 'reply' || action.kind === 'resume') {
       const named = readSettings(parseChat(text)).settings.servers;
       const ask = this.servers.list.askForWorkspaceServers(named, { isNeeded: false, chat });
-      await ask.catch((error: unknown) => this.log.warn(String(error)));
+      const consent = await ask.catch((error: unknown) => this.log.warn(String(error)));
+      if (consent === 'cancelled') return CANCELLED;
     }
     if (action.kind !== 'runTools') return undefined;
     const servers = new Set(action.calls.map((call) => call.server));

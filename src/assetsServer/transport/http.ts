@@ -161,15 +161,15 @@ export function refuseRequest(
   { method = '', url = '', headers }: RequestHead,
   { port, token, path, maxMessageBytes, advice = '' }: GuardOptions,
 ): HttpRefusal | undefined {
-  if (!isOurHost(headers.host, port)) return refusal(403, 'This Host is not served here.');
-  if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'This Origin may not send requests here.');
+  if (!isOurHost(headers.host, port)) return refusal(403, 'This Host header is not allowed.');
+  if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'This Origin is not allowed.');
   if (!hasToken(headers.authorization, token))
     return refusal(401, 'Send the token of this server: Authorization: Bearer TOKEN.', {
       'www-authenticate': 'Bearer',
     });
   if (url.split('?', 1)[0] !== path) return refusal(404, `Only ${path} is served here.`);
   if (!METHODS.has(method))
-    return refusal(405, 'This method is not served here.', { allow: [...METHODS].join(', ') });
+    return refusal(405, 'This method is not allowed.', { allow: [...METHODS].join(', ') });
   if (Number(headers['content-length'] ?? 0) > maxMessageBytes)
     return refusal(TOO_LARGE, `The message is longer than ${maxMessageBytes} bytes. ${advice}`.trimEnd());
   return undefined;

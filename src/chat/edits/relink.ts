@@ -16,7 +16,7 @@ export function assetsLinkedIn(text: string, folder: string): readonly string[] 
   return [...new Set(linksInto(text, folder).map(({ name }) => name))];
 }
 
-/** Makes links to assets in `folder` lead to the assets of the same names beside the chat. */
+/** Points links to assets in `folder` to the assets of the same names beside the chat. */
 export function relinkAssets(text: string, folder: string, moved: ReadonlySet<string>): readonly TextEdit[] {
   return linksInto(text, folder)
     .filter(({ name }) => moved.has(name))

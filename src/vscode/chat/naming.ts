@@ -4,9 +4,9 @@ import { atMost, deferred } from '../../base/async.ts';
 import { DEFAULT_STEM, stemFor } from '../../chat/outline/fileName.ts';
 import { lockChat } from '../run/runs.ts';
 import { nameChats } from '../settings.ts';
+import { announceBriefly } from '../ui/announce.ts';
 import { chatName, chatOf, freeChatUri } from './chatFiles.ts';
 
-const MESSAGE_MS = 8_000;
 const UNNAMED = 'chats.unnamed';
 const MAX_UNNAMED = 100;
 
@@ -82,8 +82,7 @@ async function rename(document: vscode.TextDocument, target: vscode.Uri): Promis
   edit.renameFile(document.uri, target, { overwrite: false });
   if (!(await vscode.workspace.applyEdit(edit))) return false;
   if (wasActive) await restoreFocus(target);
-  const message = vscode.l10n.t('Renamed to {0}. Undo restores the old name.', chatName(target));
-  vscode.window.setStatusBarMessage(message, MESSAGE_MS);
+  announceBriefly(vscode.l10n.t('Renamed to {0}. Undo restores the old name.', chatName(target)));
   return true;
 }
 

@@ -29,7 +29,7 @@ export function rulesText({ frontMatter, preamble }: Chat): string {
 
 type QuestionState =
   | { readonly kind: 'waiting'; readonly at: WrittenCall }
-  /** Its arguments are other ones now, perhaps not valid ones. */
+  /** Its arguments have changed and may be invalid. */
   | { readonly kind: 'edited'; readonly at: WrittenCall; readonly problem?: string }
   /** The call was deleted or renamed, or the rules of the chat were changed. */
   | { readonly kind: 'withdrawn' };

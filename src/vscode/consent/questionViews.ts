@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { groupBy } from '../../base/collections.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { chatName, chatOf, isChat } from '../chat/chatFiles.ts';
+import { announce } from '../ui/announce.ts';
 import { commandLink, plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
 import { describeTool } from './callQuestion.ts';
@@ -105,8 +106,8 @@ function lineOf(document: vscode.TextDocument, question: OpenQuestion): Line[] {
 class ChatNotices implements vscode.Disposable {
   readonly #questions: CallQuestions;
   readonly #notices = new Map<string, { readonly notice: vscode.Disposable; readonly text: string }>();
-  /** Read by screen readers where the question itself is only drawn. */
-  #status: vscode.Disposable | undefined;
+  /** The question in front, where it is otherwise only drawn. */
+  #status: { readonly item: vscode.Disposable; readonly text: string } | undefined;
 
   constructor(questions: CallQuestions) {
     this.#questions = questions;
@@ -114,7 +115,7 @@ class ChatNotices implements vscode.Disposable {
 
   dispose(): void {
     for (const { notice } of this.#notices.values()) notice.dispose();
-    this.#status?.dispose();
+    this.#status?.item.dispose();
   }
 
   update(): void {
@@ -144,8 +145,10 @@ class ChatNotices implements vscode.Disposable {
   }
 
   #showStatus([first]: readonly OpenQuestion[]): void {
-    this.#status?.dispose();
-    this.#status = first && vscode.window.setStatusBarMessage(`$(shield) ${askingText(first)}`);
+    const text = first && `$(shield) ${askingText(first)}`;
+    if (text === this.#status?.text) return;
+    this.#status?.item.dispose();
+    this.#status = text === undefined ? undefined : { item: announce(text), text };
   }
 }
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
+import { groupBy } from '../../base/collections.ts';
 import type { Chat } from '../../chat/format/chat.ts';
 import { chatOf, openDocument } from '../chat/chatFiles.ts';
 import { movedUri, type Renamed } from '../chat/renames.ts';
@@ -77,8 +78,10 @@ export class CallQuestions implements vscode.Disposable {
     }
   }
 
+  /** Those of one chat in the order of its text. */
   get all(): readonly OpenQuestion[] {
-    return [...this.#entries].map(({ chat, question }) => ({ ...question, chat }));
+    const chats = groupBy(this.#entries, ({ chat }) => chat.toString());
+    return [...chats.values()].flatMap(inOrder);
   }
 
   /** How many calls wait, for the icon of the view. */
@@ -94,11 +97,7 @@ export class CallQuestions implements vscode.Disposable {
 
   /** In the order of the text. */
   of(chat: vscode.Uri): readonly OpenQuestion[] {
-    const own = this.all.filter((each) => each.chat.toString() === chat.toString());
-    const document = openDocument(chat);
-    if (!document || own.length < 2) return own;
-    const parsed = chatOf(document);
-    return own.sort((a, b) => offsetOf(a, parsed) - offsetOf(b, parsed));
+    return inOrder(this.#of(chat));
   }
 
   /** Returns whether the question was still open. */
@@ -163,6 +162,15 @@ export class CallQuestions implements vscode.Disposable {
       this.#resolve(this.#of(uri), { kind: 'withdraw' });
     }
   }
+}
+
+/** Questions of one chat are asked side by side, so a later call may be asked about first. */
+function inOrder(entries: readonly Entry[]): readonly OpenQuestion[] {
+  const open = entries.map(({ chat, question }) => ({ ...question, chat }));
+  const document = open[0] && openDocument(open[0].chat);
+  if (!document) return open;
+  const parsed = chatOf(document);
+  return open.sort((a, b) => offsetOf(a, parsed) - offsetOf(b, parsed));
 }
 
 export function offsetOf(question: CallQuestion, chat: Chat): number {

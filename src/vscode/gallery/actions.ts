@@ -11,6 +11,7 @@ import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat, chatName, showAt } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/paths.ts';
 import { textTabs } from '../chat/tabs.ts';
+import { announceBriefly } from '../ui/announce.ts';
 import { showProblem } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -80,7 +81,7 @@ async function copy(lines: readonly string[]): Promise<void> {
     lines.length === 1
       ? vscode.l10n.t('Copied: {0}', lines[0] ?? '')
       : vscode.l10n.t('Copied {0} lines.', lines.length);
-  vscode.window.setStatusBarMessage(words, 5000);
+  announceBriefly(words);
 }
 
 async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Promise<void> {

@@ -153,7 +153,7 @@ export async function namesIn(place: vscode.Uri): Promise<readonly string[]> {
   );
 }
 
-/** A file that cannot be read says nothing. */
+/** An unreadable file counts as empty. */
 async function readSaved(place: vscode.Uri): Promise<SavedAssets> {
   const file = vscode.Uri.joinPath(place, SAVED_FILE);
   const bytes = await vscode.workspace.fs.readFile(file).then(undefined, () => new Uint8Array());

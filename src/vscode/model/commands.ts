@@ -16,7 +16,7 @@ import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
 import { defaultModel } from '../settings.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
-import { failed, tell } from '../ui/outcomes.ts';
+import { failed, focusChat, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { saveAsDefault } from './choice.ts';
@@ -92,6 +92,7 @@ export class ModelCommands implements vscode.Disposable {
     // With a model, the next run uses the key.
     const others = this.#models.configOf(undefined) ? [] : [select];
     const answer = await vscode.window.showInformationMessage(message, ...(chat ? [run] : others));
+    if (chat && answer === run) await focusChat(chat);
     if (answer === run) await vscode.commands.executeCommand('filechat.run', { uri: chat });
     if (answer === select) await vscode.commands.executeCommand('filechat.selectModel');
   }

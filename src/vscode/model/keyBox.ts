@@ -11,7 +11,7 @@ import type { Pages, Step } from '../ui/growingPick.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 
-/** Whoever a key belongs to: a provider, or another address. */
+/** The owner of a key: a provider, or another address. */
 export interface KeyOwner extends Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'> {
   readonly label: string;
   readonly preset?: Preset | undefined;

@@ -72,7 +72,7 @@ export class EditorModels {
     return this.askKey({ ...config, label: config.name });
   }
 
-  /** Whoever the key of a model or of a provider belongs to. Undefined if it takes none or its name is unknown. */
+  /** The owner of the key of a model or provider. Undefined if it takes none or its name is unknown. */
   keyOwner(name: string): KeyOwner | undefined {
     const config = this.configOf(name);
     if (config) return isSdkProvider(config.provider) ? { ...config, label: config.name } : undefined;

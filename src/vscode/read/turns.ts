@@ -10,6 +10,7 @@ import {
   SeenFolds,
 } from '../../chat/outline/outline.ts';
 import { TurnShapes } from '../../chat/outline/turnShape.ts';
+import { findUnsaved } from '../../result/unsaved.ts';
 import { chatOf } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';
 import { MarkerLines, ruleColor, ruleImage } from './turnStyle.ts';
@@ -126,7 +127,13 @@ function closeNew({ document, selections }: vscode.TextEditor, seen: SeenFolds, 
   );
   const hasCursor = ({ first, last }: Lines) =>
     selections.some(({ start, end }) => start.line <= last && end.line > first);
-  const selectionLines = seen.takeNew(long, performance.now(), hasCursor).map(({ first }) => first);
+  const taken = seen.takeNew(long, performance.now(), hasCursor);
+  if (taken.length === 0) return;
+  // Files that could not be saved stay visible, with Retry above them.
+  const unsaved = findUnsaved(document.getText()).map(({ start }) => document.positionAt(start).line);
+  const selectionLines = taken
+    .filter(({ first, last }) => !unsaved.some((line) => first < line && line <= last))
+    .map(({ first }) => first);
   if (selectionLines.length === 0) return;
   void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
 }

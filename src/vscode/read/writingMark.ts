@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { readCut } from '../../chat/reply/notes.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
-import type { Runs } from '../run/runs.ts';
 
-/** Hides the line that marks the place of a reply while it is written: it is for programs. */
-export function hideWritingMark(runs: Pick<Runs, 'isRunning' | 'onDidChange'>): vscode.Disposable {
+/** Hides the line that marks the place of a reply. Undo and a crash leave it in the file; Resume continues there. */
+export function hideWritingMark(): vscode.Disposable {
   const hidden = vscode.window.createTextEditorDecorationType({
     // The API has no property for this. VS Code adds the value to a rule of its style sheet.
     textDecoration: 'none; display: none',
@@ -16,19 +15,19 @@ export function hideWritingMark(runs: Pick<Runs, 'isRunning' | 'onDidChange'>): 
     for (const editor of vscode.window.visibleTextEditors) {
       const { document } = editor;
       if (!isChat(document.uri)) continue;
-      const mark = runs.isRunning(document.uri) ? findMark(document) : undefined;
+      const mark = findMark(document);
       const id = mark?.id ?? '';
       if (id === (done.get(editor) ?? '')) continue;
       done.set(editor, id);
       editor.setDecorations(hidden, mark ? [mark.range] : []);
     }
   };
+  show();
   return vscode.Disposable.from(
     hidden,
-    runs.onDidChange(show),
     vscode.window.onDidChangeVisibleTextEditors(show),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      if (runs.isRunning(document.uri)) show();
+      if (isChat(document.uri)) show();
     }),
   );
 }

@@ -28,11 +28,15 @@ interface PlannedLens {
   readonly resource?: ResourceName;
 }
 
-/** Lenses above older turns stay during a run, because removing their lines would make the text jump. */
+/**
+ * Lenses above older turns stay during a run, because removing their lines would make the text jump. The question of
+ * the run has none beside its reply: while text arrives, VS Code does not replace the Stop that it had first.
+ */
 export function planLenses(text: string, chat: Chat, running: boolean): readonly PlannedLens[] {
   const { turns } = chat;
-  const forks = turns.filter((_, at) => isAnswered(turns, at));
-  const replies = repliesToRegenerate(text, chat, running);
+  const asked = running ? askedAt(text, chat) : Number.POSITIVE_INFINITY;
+  const forks = turns.filter(({ start }, at) => start < asked && isAnswered(turns, at));
+  const replies = repliesToRegenerate(text, chat, asked);
   const row = running
     ? [{ offset: lastMessageStart(text, chat), kind: 'stop' as const }]
     : planRow(text, chat);
@@ -56,7 +60,7 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
 function planRow(text: string, chat: Chat): readonly PlannedLens[] {
   const offset = rowStart(text, chat);
   if (offset === undefined) return [];
-  const reply = repliesToRegenerate(text, chat, false).at(-1);
+  const reply = repliesToRegenerate(text, chat).at(-1);
   return [
     ...nextLenses(text, chat),
     ...(reply ? [{ kind: 'regenerate' as const, about: reply.start }, { kind: 'fork' as const }] : []),
@@ -124,13 +128,20 @@ function nextLenses(text: string, chat: Chat): readonly NextLens[] {
 }
 
 /** Without empty replies and the one that is being written. */
-function repliesToRegenerate(text: string, chat: Chat, running: boolean): readonly Turn[] {
-  const isQuestion = (turn: Turn) => turn.role === 'user' && isMessage(text, turn);
-  const asked = running ? (chat.turns.findLast(isQuestion)?.start ?? 0) : Number.POSITIVE_INFINITY;
-  const from = chat.turns.find(isQuestion)?.start ?? Number.POSITIVE_INFINITY;
+function repliesToRegenerate(text: string, chat: Chat, asked = Number.POSITIVE_INFINITY): readonly Turn[] {
+  const from = chat.turns.find((turn) => isQuestion(text, turn))?.start ?? Number.POSITIVE_INFINITY;
   return replyStarts(chat).filter(
     (turn) => turn.start > from && turn.start < asked && turnBody(text, turn).trim() !== '',
   );
+}
+
+/** The start of the question that a run answers. */
+function askedAt(text: string, { turns }: Chat): number {
+  return turns.findLast((turn) => isQuestion(text, turn))?.start ?? 0;
+}
+
+function isQuestion(text: string, turn: Turn): boolean {
+  return turn.role === 'user' && isMessage(text, turn);
 }
 
 /** An empty user turn is a place to type. */

@@ -42,10 +42,16 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
         const failed = isRunning ? undefined : runs.failures.of(document);
         const failures = failureLenses(document, failed);
         const others = lensesOf(document, isRunning, modelOf(document));
+        // If only servers failed, the reply has arrived. A narrow window cuts the end of the row.
+        const first = failed?.problems.every(({ failure }) => failure?.kind === 'server')
+          ? others.filter(({ command }) => NEXT_STEPS.has(command?.command ?? ''))
+          : [];
+        const rest = others.filter((lens) => !first.includes(lens));
         return [
+          ...first,
           ...failures,
           // One way to another model is enough, and a row is short.
-          ...(failures.some(selectsModel) ? others.filter((lens) => !selectsModel(lens)) : others),
+          ...(failures.some(selectsModel) ? rest.filter((lens) => !selectsModel(lens)) : rest),
           ...callLenses(document, questions.of(document.uri)),
         ];
       },
@@ -62,6 +68,8 @@ export function registerLenses({ runs, questions, modelOf }: LensDeps): vscode.D
     ),
   );
 }
+
+const NEXT_STEPS: ReadonlySet<string> = new Set(['filechat.run', 'filechat.resume']);
 
 function selectsModel({ command }: vscode.CodeLens): boolean {
   return command?.command === 'filechat.selectModel';

@@ -13,6 +13,7 @@ import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { autoSave, resultLimits, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
+import { announceBriefly } from '../ui/announce.ts';
 import { failed, RUNNING, tell, warn } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { RunTally } from './costText.ts';
@@ -280,15 +281,17 @@ async function releaseLock(run: Run): Promise<void> {
 
 /** The chat may have been renamed or closed by now. */
 async function conclude(chat: EditorDocument, outcome: RunOutcome, nameBefore: string): Promise<void> {
-  if (outcome.declined) showWhereToSayWhy(chat.uri);
+  const editor = editorInFront(chat.uri);
+  if (editor && outcome.declined) moveToEnd(editor);
+  if (editor && outcome.ok) announceBriefly(vscode.l10n.t('$(check) Run finished'));
   if (outcome.ok) await giveTitle(chat, nameBefore);
   if (autoSave() && !outcome.lost && !outcome.untouched) await chat.save();
 }
 
 /** Only in front: elsewhere, the user is doing something else. */
-function showWhereToSayWhy(chat: vscode.Uri): void {
+function editorInFront(chat: vscode.Uri): vscode.TextEditor | undefined {
   const editor = vscode.window.activeTextEditor;
-  if (editor?.document.uri.toString() === chat.toString()) moveToEnd(editor);
+  return editor?.document.uri.toString() === chat.toString() ? editor : undefined;
 }
 
 /** Questions are asked in the chat, which may have another name by then. */

@@ -19,7 +19,7 @@ export function localSentence(reason: string): string {
 
 /** Without the full stop. The first that matches is used. */
 const templates = (t: Translate): readonly string[] => [
-  // Of runs.
+  // From runs.
   t('There is no model “{0}”. No models are configured in filechat.models; add one, or use {1}'),
   t('There is no model “{0}”. Configured models: {1}. You can also use {2}'),
   t('a name such as {0} or {1}, or tour'),
@@ -32,7 +32,7 @@ const templates = (t: Translate): readonly string[] => [
   t('Line {0}: “{1}” cannot be sent: {2}. Correct the link, or write it as code'),
   t('This chat has no files to retry. The recovery folder {0} has files that it does not name: {1}'),
   t('This chat has no files to retry'),
-  // Of mcp/connection and mcp/pool.
+  // From mcp/connection and mcp/pool.
   t('{0} Fix the cause, then run “Filechat: Restart Server”'),
   t(
     'Server {0} failed {1} times in a row. Try again in {2} s, or run “Filechat: Restart Server” now. Last error: {3}',
@@ -73,7 +73,7 @@ const templates = (t: Translate): readonly string[] => [
   t('the request to {0} failed: {1}'),
   t("{0} closed the connection. See the server's log"),
   t('{0} does not respond. Check the network'),
-  // Of mcp/schema/answer.ts.
+  // From mcp/schema/answer.ts.
   t('A value is required'),
   t('Choose one of: {0}'),
   t('Choose from: {0}'),

@@ -61,7 +61,13 @@ export async function warn(outcome: RunOutcome, place?: FailurePlace): Promise<v
     ...new Set(shown.map(({ title }) => title)),
   );
   const found = shown.find(({ title }) => title === chosen);
+  if (found && place) await focusChat(place.uri);
   if (found) await vscode.commands.executeCommand(found.command, ...(found.arguments ?? []));
+}
+
+/** A chosen button leaves the focus in the next notification, if there is one, and typed words would be lost there. */
+export async function focusChat(uri: vscode.Uri): Promise<void> {
+  if (isInFront(uri)) await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
 }
 
 /** For problems of commands that have no other way out. */

@@ -129,11 +129,12 @@ suite('VS Code’s own tools', () => {
     await setSetting('mcpServers', {});
     await model.start();
     try {
+      // A later change applies without a restart.
+      await setSetting('editorTools', ['something_else']);
+      assert.deepEqual(await offered('editorTools0.chat.md', HI), []);
       await setSetting('editorTools', ['filechat_test_*']);
       assert.deepEqual(await offered('editorTools1.chat.md', HI), [`vscode__${NAME}`]);
       assert.deepEqual(await offered('editorTools2.chat.md', `---\nservers: []\n---\n${HI}`), []);
-      await setSetting('editorTools', ['something_else']);
-      assert.deepEqual(await offered('editorTools3.chat.md', HI), []);
     } finally {
       await setSetting('editorTools', undefined);
       await model.dispose();

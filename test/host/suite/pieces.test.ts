@@ -8,6 +8,7 @@ import type { ModelConfig } from '../../../src/model/config/models.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import { keepCopy } from '../../../src/vscode/chat/commands.ts';
 import { watchDiagnostics } from '../../../src/vscode/chat/watch.ts';
+import { CallQuestions } from '../../../src/vscode/consent/questions.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { showBreakdown } from '../../../src/vscode/read/breakdown.ts';
 import { lensesOf } from '../../../src/vscode/run/lenses.ts';
@@ -77,7 +78,7 @@ suite('lenses of a chat', () => {
       '3 $(hubot) held',
     ]);
     running = true;
-    assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(debug-stop) Stop']);
+    assert.deepEqual(shown(), ['3 $(debug-stop) Stop']);
   });
 });
 
@@ -388,3 +389,19 @@ async function enableGit() {
   if (!git.enabled) await enabled;
   return git.getAPI(1);
 }
+
+suite('calls that wait for permission', () => {
+  test('are in the order of the text, whichever is asked about first', async () => {
+    const calls = ['c1', 'c2'].map((id) => `\`\`\`tool_call a.b ${id}\n{}\n\`\`\`\n`);
+    const { uri } = await openChat('order.chat.md', `# %% user\n${calls.join('\n')}`);
+    const questions = new CallQuestions();
+    const tool = { server: 'a', tool: 'b', inputSchema: {} };
+    for (const id of ['c2', 'c1']) {
+      const call = { server: 'a', tool: 'b', id, arguments: {} };
+      void questions.ask(uri, { call, tool, written: '{}\n', files: [], notes: [] });
+      await until(() => questions.all.some((each) => each.call.id === id));
+    }
+    assert.equal(questions.all.map(({ call }) => call.id).join(), 'c1,c2');
+    questions.dispose();
+  });
+});

@@ -22,7 +22,7 @@ import { answerCall, waitingCall } from './consent.ts';
 import { fakeProvider, setEnvironment } from './fakeProvider.ts';
 import { heldModel } from './heldModel.ts';
 import { Newcomer } from './newcomer.ts';
-import { showFile, takeScreenshot, type Ui, uiSession } from './session.ts';
+import { showFile, takeInBothThemes, takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const FIRST_KEY = 'sk-ant-first';
 const SECOND_KEY = 'sk-ant-second';
@@ -34,7 +34,14 @@ const claude = heldModel({
   wire: 'anthropic',
   models: [{ id: 'claude-sonnet-4-6', display_name: 'Claude Sonnet 4.6', max_input_tokens: 200_000 }],
 });
-const ollama = fakeProvider({ models: [{ id: 'llama3.2:latest' }], reply: 'Hello from Llama.' });
+const ollama = fakeProvider({
+  models: [
+    { id: 'nomic-embed-text', created: 3 },
+    { id: 'llama3.2:latest', created: 2 },
+    { id: 'qwen3:8b', created: 1 },
+  ],
+  reply: 'Hello from Llama.',
+});
 /** Nothing listens there. */
 const NOBODY = '127.0.0.1:9';
 
@@ -106,6 +113,11 @@ ui.test('with a running Ollama, a new chat answers after two interactions', asyn
   say(`Interactions to the first token of a running Ollama: ${toToken}`);
   assert.equal(toToken, 2);
   assert.deepEqual(await me.modals(), []);
+  assert.deepEqual(ollama.asked, ['llama3.2:latest']);
+  await button(toast(page, 'Using ollama/llama3.2:latest.'), 'Change Model…').click();
+  await quickPickRow(page, 'qwen3:8b').waitFor();
+  await takeInBothThemes(session, 'local-models');
+  await page.keyboard.press('Escape');
 });
 
 /** Nobody puts the cursor anywhere: it is where to write. */

@@ -63,6 +63,14 @@ async function clearToasts({ page, evaluate }: Ui): Promise<void> {
   await toast(page, REFUSED).waitFor({ state: 'detached' });
 }
 
+/** VS Code shows at most three notifications in 0.8 s by themselves, and the tests before show some: the list has all. */
+async function waitForRefusal({ page, evaluate }: Ui): Promise<void> {
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.showList'));
+  await page.locator('.notifications-center .notification-list-item', { hasText: REFUSED }).waitFor();
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.hideList'));
+  await focusEditor(page);
+}
+
 function execute(evaluate: Evaluate, command: string, argument: object): Promise<Outcome | null> {
   return evaluate(
     async (vscode, name, given) => (await vscode.commands.executeCommand<Outcome>(name, given)) ?? null,
@@ -154,13 +162,13 @@ describe('a hostile repository that is not trusted', () => {
     await focusEditor(page);
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Shift+Enter');
-    await toast(page, REFUSED).waitFor();
+    await waitForRefusal(session);
     await clearToasts(session);
     await evaluate(async (vscode) => {
       await vscode.commands.executeCommand('type', { text: '# %% user\nHello\n\n' });
     });
     await page.keyboard.type('# %% assistant\n');
-    await toast(page, REFUSED).waitFor();
+    await waitForRefusal(session);
     const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
     assert.match(text, /# %% assistant\n$/);
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
@@ -175,7 +183,7 @@ describe('a hostile repository that is not trusted', () => {
       if (editor) editor.selection = new vscode.Selection(1, 0, 1, 0);
     });
     await page.keyboard.press('Shift+Enter');
-    await toast(page, REFUSED).waitFor();
+    await waitForRefusal(session);
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
     assert.equal(existsSync(workspace.path('tour-fork.chat.md')), false);
   });

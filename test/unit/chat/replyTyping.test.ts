@@ -116,7 +116,7 @@ describe('while a reply is written', () => {
         );
         assert.equal(rest.replace(note, ''), wordsOf(`${BEFORE}\n# %% assistant\n${written}\n${AFTER}`));
       }),
-      { numRuns: 800 },
+      { numRuns: 150 },
     );
   });
 });
@@ -173,7 +173,7 @@ describe('a reply that was cut and resumed', () => {
         const read = readReply(bodyOfReply(writeInTwo(first, second, isKilled)));
         assert.deepEqual(read, readReply(writeAtOnce([...first, ...second].join(''))));
       }),
-      { numRuns: 700 },
+      { numRuns: 150 },
     );
   });
 
@@ -213,7 +213,7 @@ describe('a reply that was cut and resumed', () => {
           ['user 0', 'assistant 0', 'user 0', 'assistant 0', 'user 0'],
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

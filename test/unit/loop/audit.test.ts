@@ -144,7 +144,7 @@ describe('related to the audit', () => {
 
   it('the refusal of an app-only tool explains that only apps may call it', async () => {
     const { text } = await run({ toolInfo: { forAppsOnly: true } });
-    assert.match(text, /The tool a\.read is only for the apps of its server\. Nothing was called\./);
+    assert.match(text, /The tool a\.read is only for the apps of its server\. No tool was called\./);
   });
 
   it('the refusal of a disabled tool names the setting', async () => {

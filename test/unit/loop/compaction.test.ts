@@ -13,7 +13,7 @@ describe('a summary', () => {
       document.text(),
       '# %% user\nhi\n\n# %% assistant\nho\n\n# %% system summary\nWe said hi.\n\n# %% user\n',
     );
-    assert.match(showMessages(model.asked[0]?.request ?? { messages: [] }), /hi[\s\S]*ho[\s\S]*Sum up/);
+    assert.match(showMessages(model.asked[0]?.request ?? { messages: [] }), /hi[\s\S]*ho[\s\S]*Summarize/);
     document.type((chat) => `${chat}And now?\n`);
     await listener.run();
     const sent = showMessages(model.asked[1]?.request ?? { messages: [] });

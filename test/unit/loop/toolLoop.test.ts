@@ -90,12 +90,12 @@ describe('tool calls of the model', () => {
   const told: Record<string, [calls: readonly ModelEvent[], sees: RegExp, called: number]> = {
     'a tool that does not exist': [
       [call('a__nope')],
-      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\. The tools of this chat: a__fail, a__look/,
+      /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. No tool was called\. The tools of this chat: a__fail, a__look/,
       0,
     ],
     'a tool with an invalid name': [
       [call('make it so')],
-      /result c1 .*\n.*(no tool|no server).*Nothing was called/,
+      /result c1 .*\n.*(no tool|no server).*No tool was called/,
       0,
     ],
     'arguments that are not JSON': [

@@ -141,7 +141,7 @@ describe('typing during a reply', () => {
         );
         if (crlf) assert.equal(after.replaceAll('\r\n', '').includes('\n'), false, 'line ends stay');
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });

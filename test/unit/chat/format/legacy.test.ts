@@ -267,7 +267,7 @@ it('model text is never a call', () => {
       const calls = parseChat(text).turns.flatMap((turn) => turn.calls);
       assert.deepEqual(calls, [], JSON.stringify(said));
     }),
-    { numRuns: 5000 },
+    { numRuns: 1_000 },
   );
 });
 

@@ -165,7 +165,7 @@ describe('tool calls', () => {
         for (const { id } of calls(`# %% user\n${body}`))
           assert.ok(sent.includes(`tool_call a.b ${id}\n`), sent);
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 
@@ -248,7 +248,7 @@ describe('reading a chat while it is edited', () => {
           assert.deepEqual(reader.read(now), parseChat(now), JSON.stringify(now));
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 300 },
     );
   });
 

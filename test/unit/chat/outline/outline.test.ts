@@ -59,7 +59,7 @@ describe('the outline of a chat', () => {
       fc.property(anyChat, (text) => {
         checkNested(planOutline(text, parseChat(text), new TurnShapes()), 0, text.length);
       }),
-      { numRuns: 1500 },
+      { numRuns: 300 },
     );
   });
 
@@ -76,7 +76,7 @@ describe('the outline of a chat', () => {
           assert.deepEqual(planOutline(text, reader.read(text), shapes), fresh);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
@@ -148,7 +148,7 @@ describe('the folds of a chat', () => {
           last = fold.start;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 300 },
     );
   });
 });

@@ -76,7 +76,7 @@ describe('a call that the provider ran', () => {
           readReply(written).flatMap((part) => (part.kind === 'text' ? part.text : []));
         assert.deepEqual(texts(body), [...texts(write([text('a')])), ...texts(write([text(words)]))]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 

@@ -269,7 +269,7 @@ describe('any events', () => {
         });
         assert.deepEqual(read, partsOf(events));
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 

@@ -34,14 +34,6 @@ const anthropic = fakeProvider({
   ],
   reply: 'Hello from Claude.',
 });
-const ollama = fakeProvider({
-  models: [
-    { id: 'nomic-embed-text', created: 3 },
-    { id: 'llama3.2:latest', created: 2 },
-    { id: 'qwen3:8b', created: 1 },
-  ],
-  reply: 'Hello from Llama.',
-});
 const gateway = fakeProvider({
   key: 'secret',
   models: [{ id: 'big', context_length: 128_000, pricing: { prompt: '0.000001', completion: '0.000002' } }],
@@ -71,14 +63,6 @@ function state(evaluate: Evaluate): Promise<unknown> {
       text: editor?.document.getText(),
       caret: editor && [editor.selection.active.line, editor.selection.active.character],
     };
-  });
-}
-
-async function forgetModels(evaluate: Evaluate): Promise<void> {
-  await evaluate(async (vscode) => {
-    const settings = vscode.workspace.getConfiguration('filechat');
-    await settings.update('models', undefined, true);
-    await settings.update('defaultModel', undefined, true);
   });
 }
 
@@ -213,23 +197,5 @@ ui.test('another address is asked for its key and its models', async (session) =
   await takeInBothThemes(session, 'select-model-of-address');
   await page.keyboard.press('Enter');
   await waitForText(evaluate, `model: "${new URL(gateway.url).host}/big"`);
-});
-
-ui.test('a running Ollama answers after two interactions', async (session) => {
-  const { page, evaluate } = session;
-  await forgetModels(evaluate);
-  // A gateway without a stored key: nothing but Ollama could answer.
-  await setEnvironment(evaluate, {
-    ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
-    OLLAMA_HOST: new URL(ollama.url).host,
-  });
-  await write(page, evaluate, 'new-2.chat.md', 'Hello, you?');
-  await page.keyboard.press('Shift+Enter');
-  await waitForText(evaluate, 'Hello from Llama.');
-  assert.deepEqual(ollama.asked, ['llama3.2:latest']);
-  await button(toast(page, 'Using ollama/llama3.2:latest.'), 'Change Model…').click();
-  await quickPickRow(page, 'qwen3:8b').waitFor();
-  await takeInBothThemes(session, 'local-models');
-  await page.keyboard.press('Escape');
   await setEnvironment(evaluate, { ANTHROPIC_BASE_URL: null, OLLAMA_HOST: null });
 });

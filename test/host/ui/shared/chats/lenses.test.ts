@@ -66,7 +66,7 @@ async function hoverAt({ page, evaluate }: Ui, words: string): Promise<ReturnTyp
 const textOf = (evaluate: Evaluate) =>
   evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
 
-ui.test('a reply is had again by a click above it, and what runs says how long', async (session) => {
+ui.test('a lens regenerates a reply, and a running chat shows the elapsed time', async (session) => {
   const { page, evaluate } = session;
   await model.use(evaluate);
   await openText(session, 'again.chat.md', `${ALONE}# %% user\nHow many?`);
@@ -100,7 +100,7 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
   assert.equal(text, `${ALONE}# %% user\nHow many?\n\n# %% assistant\nFive.\n\n# %% user\n`);
 });
 
-ui.test('what was said below an earlier reply goes only when the user says so', async (session) => {
+ui.test('turns below an earlier reply are removed only after a confirmation', async (session) => {
   const { page, evaluate } = session;
   const chat = `${ALONE}# %% user\nOne?\n\n# %% assistant\nEins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\nThree?\n`;
   await openText(session, 'earlier.chat.md', chat);
@@ -137,7 +137,7 @@ ui.test('what was said below an earlier reply goes only when the user says so', 
   });
 });
 
-ui.test('the arguments of a call that waits are a click away', async (session) => {
+ui.test('a lens leads to the arguments of a pending call', async (session) => {
   const { page, evaluate } = session;
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'call.chat.md', `${ALONE}# %% user\nDraw.\n\n# %% assistant\n${call}\n# %% user\n`);
@@ -159,7 +159,7 @@ ui.test('the arguments of a call that waits are a click away', async (session) =
 const PICTURE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 const SOUND = 'tool-audio-20261116-093012-V1StGXR8a0-1.wav';
 
-ui.test('a link shows its picture, a sound its length, and a reference opens its file', async (session) => {
+ui.test('hovers show images and the duration of audio, and a reference opens its file', async (session) => {
   const { page, evaluate, workspace } = session;
   mkdirSync(workspace.path('cmdassets'), { recursive: true });
   writeFileSync(workspace.path('cmdassets', PICTURE), encodePng(gradient(640, 360)));
@@ -231,7 +231,15 @@ ui.test('a resource is read by a call, by a click above its link, and opens on c
   rmSync(configuration);
 });
 
-ui.test('the name of a tool shows what its server says, as text', async (session) => {
+ui.test('a long result with a file that could not be saved stays open, with Retry', async (session) => {
+  const copy = '/recovered/tool-file-20261117-101010-V1StGXR8a0-1.pdf';
+  const problem = `> ⚠ Could not save file 1 to cmdassets/: it is full. It is kept in ${copy} until Retry saves it.`;
+  const lines = 'A line of the result.  \n'.repeat(40);
+  await openText(session, 'unsaved.chat.md', `${ALONE}# %% tool a.b c1\n${lines}\n${problem}\n\n# %% user\n`);
+  await codeLens(session.page, 'Retry').waitFor();
+});
+
+ui.test('the hover of a tool shows its description as plain text', async (session) => {
   const { page, evaluate } = session;
   await openText(
     session,
@@ -258,7 +266,7 @@ ui.test('the name of a tool shows what its server says, as text', async (session
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
 });
 
-ui.test('a large result says how much has come, and Cancel ends the call', async (session) => {
+ui.test('a large result shows the received size, and Cancel ends the call', async (session) => {
   const { page, evaluate } = session;
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'large.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
@@ -289,7 +297,7 @@ ui.test('a file of 10 MiB and more is named in a warning, whose button shows it'
   await page.getByRole('tab', { name: 'Assets of tenMiB' }).waitFor();
 });
 
-ui.test('a server that does not answer is ended by Cancel', async ({ page, evaluate }) => {
+ui.test('Cancel stops a server that does not respond', async ({ page, evaluate }) => {
   const started = evaluate((vscode) =>
     vscode.commands.executeCommand('filechat.startServer', { server: 'never' }),
   );

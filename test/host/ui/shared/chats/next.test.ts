@@ -133,7 +133,7 @@ ui.test('an empty turn, the lenses and the status bar say what to do next', asyn
 
 const LONG = `Incorrect API key provided: sk-abc***xyz. ${'You can find your API key in your account. '.repeat(8)}The end.`;
 
-ui.test('an error is whole, can be acted on, and stays at its turn', async (session) => {
+ui.test('an error is shown in full, offers actions, and stays at its turn', async (session) => {
   const { page, evaluate } = session;
   await openText(session, 'errors.chat.md', 'Why?');
   await page.keyboard.press('Shift+Enter');
@@ -233,7 +233,7 @@ ui.test('a server that does not start is named, with its log', async (session) =
   await button(told, 'Edit Server').waitFor();
   await waitForRow(
     page,
-    'Server broken failed | Restart Server | Show Log | Edit Server | Run | Regenerate | Fork | held',
+    'Run | Server broken failed | Restart Server | Show Log | Edit Server | Regenerate | Fork | held',
   );
   await takeInBothThemes(session, 'error-server');
   await button(told, 'Show Log').click();
@@ -250,7 +250,7 @@ ui.test('a server that does not start is named, with its log', async (session) =
     page,
     /Server absent could not be started: the command "no-such-program" was not found\./,
   ).waitFor();
-  await waitForRow(page, '2 servers failed | Run | Regenerate | Fork | held');
+  await waitForRow(page, 'Run | 2 servers failed | Regenerate | Fork | held');
   assert.equal(await toast(page, 'broken').count(), 0);
   await codeLens(page, '2 servers failed').click();
   await page.locator('.pane-body .monaco-list-row', { hasText: 'absent' }).first().waitFor();

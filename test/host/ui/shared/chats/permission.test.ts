@@ -57,6 +57,14 @@ ui.test('one question for all servers of the workspace, which Enter does not all
   );
   assert.match(shown, /env: LEVEL=debug[\s\S]*“remote”[\s\S]*http:\/\/127\.0\.0\.1:1\/mcp/);
   await takeInBothThemes(session, 'one-question-for-servers');
+  const before = model.asked;
+  // Nothing is sent after Cancel, and the question comes again.
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  await codeLens(page, 'Run').waitFor();
+  await page.keyboard.press('Shift+Enter');
+  await question.waitFor();
+  assert.equal(model.asked, before);
   await page.keyboard.press('Enter');
   await question.waitFor({ state: 'detached' });
   assert.doesNotMatch(await endReply('None.'), /sample__/);
@@ -73,7 +81,7 @@ ui.test('one question for all servers of the workspace, which Enter does not all
   await waitForText(evaluate, 'One.\n\n# %% user\n');
 });
 
-ui.test('what is typed elsewhere answers nothing, and a notification leads to the call', async (session) => {
+ui.test('typing in another file answers no question, and a notification shows the call', async (session) => {
   const { page, evaluate, workspace } = session;
   writeFileSync(workspace.path('notes.md'), '');
   await openChat(session, 'How is the weather?');

@@ -108,7 +108,7 @@ ui.test('the settings are in five groups, and their links run commands', async (
   await closeEditors({ page, evaluate });
 });
 
-ui.test('samples are one list away', async ({ page, evaluate }) => {
+ui.test('samples are opened from a list', async ({ page, evaluate }) => {
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('h');
   await quickPickRow(page, 'A First Conversation').waitFor();
@@ -206,7 +206,7 @@ ui.test('a new chat begins with what is selected', async ({ page, evaluate, work
   await takeInBothThemes({ page, evaluate }, 'start-selection');
 });
 
-ui.test('where there are no chats, the view says how to begin', async ({ page, evaluate, workspace }) => {
+ui.test('without chats, the view says how to begin', async ({ page, evaluate, workspace }) => {
   await evaluate(async (vscode) => {
     await vscode.workspace.saveAll();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
