@@ -104,6 +104,7 @@ export const BROWSERS: readonly TestedServer[] = [
   {
     name: '@agent-infra/mcp-server-browser',
     version: '1.2.29',
+    // Its screenshots hang in the headless shell: set CHROMIUM to a whole browser.
     args: ({ chromium }) => ['--headless', '--executable-path', chromium],
     calls: ({ page }) => [
       ['browser_navigate', { url: page }],

@@ -126,7 +126,7 @@ describe('running a chat', () => {
     ],
     'a tool that does not exist': [
       CALL('{}', '', 'nope'),
-      /> ⚠ The server “a” has no tool “nope”\. Nothing was called\./,
+      /> ⚠ The server “a” has no tool “nope”\. No tool was called\./,
     ],
     'a server that is down': [CALL().replace('a.', 'down.'), /> ⚠ Server down did not start\./],
   };

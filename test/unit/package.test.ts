@@ -78,6 +78,11 @@ describe('the commands in package.json', () => {
     }
   });
 
+  it('copy the configuration for other clients from the menus of both views', () => {
+    const entry = menus['view/title']?.find(({ command }) => command === 'filechat.copyMcpConfiguration');
+    assert.equal(entry?.when, 'view == filechat.chats || view == filechat.servers');
+  });
+
   it('are those of the table of commands', () => {
     const table = read('src/vscode/commands.ts').matchAll(/^ {2}(\w+): \(/gm);
     const names = [...table].map(([, name]) => `filechat.${name}`);
@@ -225,17 +230,18 @@ describe('the package', () => {
     assert.deepEqual(rows.toSorted(), files.map((name) => name.replace('.chat.md', '')).sort());
   });
 
-  it('has snippets that are chats', () => {
-    const snippets: Record<string, { prefix: string; body: string[] }> = JSON.parse(
+  it('has snippets that are chats, and that no typed word brings up', () => {
+    const snippets: Record<string, { prefix?: string; body: string[] }> = JSON.parse(
       read('media/snippets.json'),
     );
-    for (const { prefix, body } of Object.values(snippets)) {
-      assert.match(prefix, /^chat-/);
+    for (const [name, { prefix, body }] of Object.entries(snippets)) {
+      // The word “system” matches “chat-system”: Enter after `# %% system` inserted a second marker.
+      assert.equal(prefix, undefined, name);
       const text = body
         .join('\n')
         .replace(/\$\{\d+[:|]([^},|]*)[^}]*\}/g, '$1')
         .replace(/\$\d/g, '');
-      assert.deepEqual(parseChat(`${text}\n`).problems, [], prefix);
+      assert.deepEqual(parseChat(`${text}\n`).problems, [], name);
     }
     const call = snippets['Chat: Tool Call']?.body.join('\n') ?? '';
     const plain = call.replace(/\$\{\d:(\w+)\}/g, '$1').replace('$0', '');

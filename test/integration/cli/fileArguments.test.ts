@@ -37,7 +37,7 @@ async function createFiles(t: TestContext): Promise<Files> {
     called: () => (existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : []),
     measure: async (tool, args, ...more) => {
       const given = ['--args', JSON.stringify(args), '--chat', CHAT, ...SERVERS, ...more];
-      const { code, stdout, stderr } = await cli.run('call', `files.${tool}`, ...given);
+      const { code, stdout, stderr } = await cli.start(['call', `files.${tool}`, ...given]).ended;
       const json = /^\{\n {2}"size"[\s\S]*?^\}$/m.exec(stdout)?.[0];
       return { code, stderr, measured: json === undefined ? undefined : JSON.parse(json) };
     },
@@ -221,7 +221,7 @@ describe('a reference that may not be followed', () => {
     const chat = await files.read(CHAT);
     assert.ok(chat.replace(/^(```tool_call \S+) c\d+$/gm, '$1').startsWith(before));
     const notes = chat.match(
-      /^> ⚠ The file “.*” in the argument data was not used: .+\. Nothing was called\.$/gm,
+      /^> ⚠ The file “.*” in the argument data was not used: .+\. No tool was called\.$/gm,
     );
     assert.equal(notes?.length, attacks.length, chat);
     assert.ok(!chat.includes('THE SECRET') && !chat.includes('root:'));

@@ -17,7 +17,7 @@ it('the command line warns once of the files of a result from 10 MiB on, and kee
   await cli.write('sizes.json', JSON.stringify({ servers: { s: { command: process.execPath, args } } }));
   const call = async (...sizes: number[]) => {
     const given = ['--args', JSON.stringify({ sizes }), '--servers', 'sizes.json'];
-    const { code, stderr } = await cli.run('call', 's.archives', '--chat', 'a.chat.md', ...given);
+    const { code, stderr } = await cli.start(['call', 's.archives', '--chat', 'a.chat.md', ...given]).ended;
     assert.equal(code, 0, stderr);
     return stderr;
   };

@@ -20,7 +20,7 @@ it('the names of twelve images sort in the order of their blocks, and nine need 
   await cli.write(MCP_JSON, JSON.stringify({ servers: { many: MANY } }));
   const call = async (chat: string, count: number) => {
     const args = ['call', 'many.images', '--args', `{"count":${count}}`, '--chat', chat];
-    checkEnd(await cli.run(...args, '--servers', MCP_JSON), { code: 0 });
+    checkEnd(await cli.start([...args, '--servers', MCP_JSON]).ended, { code: 0 });
     return [...(await cli.read(chat)).matchAll(/\[Tool generated (\w+ \d+)\]\(cmdassets\/([^)]+)\)/g)];
   };
   const links = await call('twelve.chat.md', 12);

@@ -46,7 +46,7 @@ describe('filechat resources', () => {
 
 describe('filechat read', () => {
   const read = (cli: CliFolder, uri: string, ...more: string[]) =>
-    cli.run('read', 'docs', uri, '--chat', CHAT, ...SERVERS, ...more);
+    cli.start(['read', 'docs', uri, '--chat', CHAT, ...SERVERS, ...more]).ended;
 
   it('writes text with its URI and links to files into the user’s turn, in order', async (t) => {
     const cli = await createFolder(t);
@@ -165,7 +165,7 @@ describe('a model reads resources', () => {
     await cli.write(CHAT, `${front}# %% user\nGo!\n`);
     const options = ['--approve', 'auto', '--audit', 'audit.jsonl'];
     const args = ['run', CHAT, '--models', 'models.json', ...SERVERS, ...options];
-    checkEnd(await cli.run(...args), { code: 0 });
+    checkEnd(await cli.start(args).ended, { code: 0 });
     const last = JSON.parse(bodies.at(-1) ?? '') as ChatCompletionRequest;
     const results = last.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
     return { cli, bodies, results };

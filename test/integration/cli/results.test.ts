@@ -22,7 +22,7 @@ async function createGiven(t: TestContext, results: Readonly<Record<string, obje
   const server = { command: process.execPath, args: [fixture('given-server.mjs'), given] };
   await cli.write('mcp.json', JSON.stringify({ servers: { given: server } }));
   const call = (tool: string) =>
-    cli.run('call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json');
+    cli.start(['call', `given.${tool}`, '--chat', 'a.chat.md', '--servers', 'mcp.json']).ended;
   return { ...cli, call, recovered: join(state, 'filechat', 'recovered') };
 }
 

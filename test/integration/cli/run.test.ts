@@ -73,7 +73,7 @@ describe('filechat run', () => {
     assert.deepEqual(stderr.trimEnd().split('\n').sort(), [
       'nobody.here c3: There is no server nobody. Configured servers: sample, broken, absent.',
       'sample.fail c1: The oven is out of order.',
-      'sample.nothing c2: The server “sample” has no tool “nothing”. Nothing was called.',
+      'sample.nothing c2: The server “sample” has no tool “nothing”. No tool was called.',
     ]);
     assert.deepEqual(
       parseChat(chat).turns.map(({ role, markerText }) => `${role} ${markerText}`.trim()),

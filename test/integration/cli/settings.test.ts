@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CORPUS, readCorpus, writeCorpus } from '../fixtures/corpus.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
@@ -31,6 +32,42 @@ describe('filechat --settings', () => {
     assert.match(resultOf('a file over the limit'), /filechat\.results\.maxAssetBytes allows 250\.0 KB/);
     assert.match(resultOf('a result for the transformer'), /^Of corpus\.item$/m);
     assert.ok(Object.keys(files).length > 25);
+  });
+
+  it('takes the fields and the transformer of docs/results.md, and names rules that have no effect', async (t) => {
+    const cli = await createCliFolder(t);
+    const page = await readFile(repositoryPath('docs/results.md'), 'utf8');
+    const examples = page.matchAll(/^(`{3,})\w+ file=(\S+)\n([\s\S]*?)^\1$/gm);
+    const files = new Map([...examples].map(([, , name = '', code = '']) => [name, code]));
+    const pdf = `%PDF-1.4\n${'stream '.repeat(57_140)}%%EOF\n`.padEnd(400_000);
+    await cli.write('sales.pdf', pdf);
+    await cli.write('tableau.mjs', files.get('tableau.mjs') ?? '');
+    const server = repositoryPath('test/integration/fixtures/tableau-server.mjs');
+    const tableau = { command: process.execPath, args: [server, join(cli.path, 'sales.pdf')] };
+    const call = async (tool: string, args: object, results: object) => {
+      await cli.write('s.json', JSON.stringify({ mcpServers: { tableau }, results }));
+      const given = ['--args', JSON.stringify(args), '--chat', `${tool}/a.chat.md`, '--settings', 's.json'];
+      await mkdir(join(cli.path, tool), { recursive: true });
+      await rm(join(cli.path, tool, 'a.chat.md'), { force: true });
+      checkEnd(await cli.start(['call', `tableau.${tool}`, ...given]).ended, { code: 0, stderr: '' });
+      const chat = await cli.read(`${tool}/a.chat.md`);
+      const [path = ''] = /cmdassets\/[\w.-]+/.exec(chat) ?? [];
+      assert.equal(await cli.read(`${tool}/${path}`), pdf);
+      const [, body = ''] = /^# %% tool .*\n([\s\S]*?)\n\n# %% user/m.exec(chat) ?? [];
+      return `${body.replaceAll(/tool-file-[\w-]+-1\./g, 'tool-file-20261116-093012-V1StGXR8-1.')}\n`;
+    };
+    for (const as of ['json', 'structured']) {
+      const shown = await call('download_workbook', { as }, { transformer: './tableau.mjs' });
+      assert.equal(shown, files.get('transformer.md'));
+    }
+    const fields = JSON.parse(files.get('fields.json') ?? '');
+    assert.equal(await call('download_workbook', { as: 'json' }, { fields }), files.get('fields.md'));
+    const rules = [{ path: '$..x' }, { path: 'pdf_data', summary: '{content_type} of {view_name}, {page}' }];
+    const odd = await call('get_view_as_pdf', {}, { fields: { 'tableau.get_view_as_pdf': rules } });
+    assert.match(odd, /"pdf_data": "PDF of Revenue by Region, \{page\}"/);
+    const problem = '> ⚠ Check filechat.results.fields for tableau.get_view_as_pdf.';
+    assert.ok(odd.includes(`${problem} The path “\\$..x” is not supported.`), odd);
+    assert.ok(odd.includes(`${problem} The summary names {page}, which is neither`), odd);
   });
 
   const fields = { 'a.b': { path: 'x' } };

@@ -92,7 +92,7 @@ it('no text loads anything remote', () => {
     fc.property(text, (pieces) => {
       assert.equal(loadsRemote(render(pieces.join(''))), false);
     }),
-    { numRuns: 3000 },
+    { numRuns: 600 },
   );
 });
 
@@ -116,7 +116,7 @@ it('an address is local only if a browser finds it here', () => {
       if (isLocal(address) && URL.canParse(address, 'https://beside.test/chat/'))
         assert.equal(isRemote(address), false);
     }),
-    { numRuns: 5000 },
+    { numRuns: 1_000 },
   );
 });
 
