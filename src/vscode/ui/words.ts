@@ -1,13 +1,14 @@
 /** `{0}` in the message is replaced by the first argument. */
 export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
 
-let translate: Translate = (message, ...args) =>
+const english: Translate = (message, ...args) =>
   message.replace(/\{(\d+)\}/g, (whole, index: string) => String(args[Number(index)] ?? whole));
 
+let translate = english;
 let language = 'en';
 
-/** Called once, in the editor. In plain Node, messages stay English. */
-export function useTranslation(given: Translate, givenLanguage = 'en'): void {
+/** Called once, in the editor. In plain Node, messages stay English, as after a call without arguments. */
+export function useTranslation(given = english, givenLanguage = 'en'): void {
   translate = given;
   language = givenLanguage;
 }

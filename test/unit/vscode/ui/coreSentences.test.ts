@@ -67,7 +67,7 @@ const ANSWERS: readonly (readonly [schema: object, text: string])[] = [
 describe('a sentence of the core', () => {
   // Every translated sentence is in marks.
   before(() => useTranslation((message) => `«${message}»`, 'xx'));
-  after(() => useTranslation((message) => message));
+  after(() => useTranslation());
 
   for (const reason of REASONS) {
     it(`${reason}`, () => {
