@@ -210,8 +210,7 @@ export class App {
   }
 
   async showMenu(argument: unknown): Promise<void> {
-    const chat = await findChat(readFields(argument));
-    await showMenu(chat && this.#cost.viewOf(chat), chat?.uri);
+    await showMenu(await findChat(readFields(argument)), this.#cost);
   }
 
   resume(argument: unknown): Promise<RunOutcome> {

@@ -67,7 +67,9 @@ export class CostItem implements vscode.Disposable {
     PRIORITY,
   );
   readonly #watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
+  readonly #estimated = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable;
+  readonly onDidEstimate = this.#estimated.event;
   #tooltip = '';
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
 
@@ -78,6 +80,7 @@ export class CostItem implements vscode.Disposable {
     this.#subscriptions = vscode.Disposable.from(
       this.#item,
       this.#watch,
+      this.#estimated,
       vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
       deps.runs.onDidChange(() => this.#update()),
       deps.runs.onDidProgress(() => this.#show()),
@@ -133,6 +136,7 @@ export class CostItem implements vscode.Disposable {
     if (signal.aborted || document !== chatInActiveEditor()) return;
     this.#next = { chat: document.uri.toString(), request };
     this.#show();
+    this.#estimated.fire();
   }
 
   viewOf(document: vscode.TextDocument): CostView {

@@ -1,20 +1,43 @@
 import * as vscode from 'vscode';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type CostView, describeNext, describeSpent, describeTurns } from './costText.ts';
+import type { CostItem } from './figures.ts';
 
 interface Choice extends vscode.QuickPickItem {
   readonly run?: () => unknown;
 }
 
-/** The menu of the status bar: what answers, what it costs, and where to look. `view` is that of the active chat. */
-export async function showMenu(view: CostView | undefined, chat: vscode.Uri | undefined): Promise<void> {
-  const items = [...(view && chat ? chatItems(view, chat) : [modelItem(view?.model, chat)]), ...otherItems()];
-  const title = vscode.l10n.t('Filechat: Model, Tokens and Cost');
-  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+/** The menu of the status bar: what answers, what it costs, and where to look. */
+export async function showMenu(
+  chat: vscode.TextDocument | undefined,
+  cost: Pick<CostItem, 'viewOf' | 'onDidEstimate'>,
+): Promise<void> {
+  const list = vscode.window.createQuickPick<Choice>();
+  list.title = vscode.l10n.t('Filechat: Model, Tokens and Cost');
+  list.matchOnDescription = true;
+  const fill = () => {
+    const active = list.activeItems[0]?.label;
+    const view = chat && cost.viewOf(chat);
+    list.items = [
+      ...(view ? chatItems(view, chat.uri, () => showMenu(chat, cost)) : [modelItem(undefined, undefined)]),
+      ...otherItems(),
+    ];
+    list.activeItems = list.items.filter(({ label }) => label === active);
+  };
+  fill();
+  // The estimate follows a little after the chat was opened or changed.
+  const estimates = cost.onDidEstimate(fill);
+  list.show();
+  const chosen = await new Promise<Choice | undefined>((resolve) => {
+    list.onDidAccept(() => resolve(list.selectedItems[0]));
+    list.onDidHide(() => resolve(undefined));
+  });
+  estimates.dispose();
+  list.dispose();
   await chosen?.run?.();
 }
 
-function chatItems(view: CostView, uri: vscode.Uri): readonly Choice[] {
+function chatItems(view: CostView, uri: vscode.Uri, again: () => unknown): readonly Choice[] {
   const { next, total, model } = view;
   const { t } = vscode.l10n;
   return [
@@ -27,7 +50,7 @@ function chatItems(view: CostView, uri: vscode.Uri): readonly Choice[] {
     {
       label: `$(credit-card) ${t('Show Cost of This Chat')}`,
       description: total ? t('so far {0}', describeSpent(total)) : t('no reply yet'),
-      run: () => showCost(view, uri),
+      run: () => showCost(view, again),
     },
   ];
 }
@@ -58,10 +81,10 @@ function otherItems(): readonly Choice[] {
 }
 
 /** Each reply with its tokens and its cost. */
-async function showCost(view: CostView, chat: vscode.Uri): Promise<void> {
+async function showCost(view: CostView, again: () => unknown): Promise<void> {
   const back: Choice = {
     label: `$(arrow-left) ${vscode.l10n.t('Back')}`,
-    run: () => showMenu(view, chat),
+    run: again,
   };
   const rows = view.total ? describeTurns(view.total) : [];
   const items: readonly Choice[] = [back, ...rows];

@@ -131,6 +131,18 @@ ui.test('an empty turn, the lenses and the status bar say what to do next', asyn
   await page.keyboard.press('Escape');
 });
 
+ui.test(
+  'the menu of the status bar shows the size of the next request as soon as it is known',
+  async (session) => {
+    const { page } = session;
+    await openText(session, 'menu.chat.md', 'How many?');
+    await page.keyboard.press('Alt+M');
+    await page.keyboard.press('I');
+    await quickPickRow(page, 'Show What Will Be Sent').filter({ hasText: 'tokens' }).waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
+
 const LONG = `Incorrect API key provided: sk-abc***xyz. ${'You can find your API key in your account. '.repeat(8)}The end.`;
 
 ui.test('an error is shown in full, offers actions, and stays at its turn', async (session) => {
