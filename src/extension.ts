@@ -109,7 +109,7 @@ function commandRegistrations(
       register(id, async (...given) => {
         const app = await load();
         const { runCommand } = await import('./vscode/commands.ts');
-        return runCommand(app, id, given, chats.selection);
+        return runCommand(app, id, given, chats);
       }),
     ),
   ]);

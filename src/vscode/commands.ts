@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { App } from './app.ts';
-import type { ChatNode } from './chats/tree.ts';
+import type { SelectedChats } from './chats/chats.ts';
 import { failed, tell } from './ui/outcomes.ts';
 
-/** Menus pass all selected items as a second argument; `chats` are the selected rows of the view. */
-type Command = (app: App, argument: unknown, selected: unknown, chats: readonly ChatNode[]) => unknown;
+/** Menus pass all selected items as a second argument; `chats` is the view. */
+type Command = (app: App, argument: unknown, selected: unknown, chats: SelectedChats) => unknown;
 
 /** The commands of package.json, by their names without the prefix. */
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -63,12 +63,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
 
-export function runCommand(
-  app: App,
-  id: string,
-  given: readonly unknown[],
-  chats: readonly ChatNode[],
-): unknown {
+export function runCommand(app: App, id: string, given: readonly unknown[], chats: SelectedChats): unknown {
   const run = COMMANDS[id.slice(id.indexOf('.') + 1)];
   if (!run) throw new Error(`There is no command ${id}.`);
   if (isRowGone(given))

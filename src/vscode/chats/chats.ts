@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { chatStem } from '../../chat/outline/title.ts';
@@ -32,6 +33,9 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void
   rename: renameChat,
   delete: deleteChat,
 };
+
+/** The view of chats. */
+export type SelectedChats = Pick<vscode.TreeView<ChatNode>, 'selection'>;
 
 interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
@@ -104,11 +108,11 @@ export class Chats implements vscode.Disposable {
     this.#list.refresh();
   }
 
-  /** Acts on a row of the view, on a chat by address, or on the active chat. */
-  async act(action: ChatAction, argument: unknown, selected: readonly ChatNode[]): Promise<void> {
+  /** Acts on the selected row of the view, on a chat by address, or on the active chat. */
+  async act(action: ChatAction, argument: unknown, view: SelectedChats): Promise<void> {
     const fields = readFields(argument);
-    const [row] = fields['selected'] === true ? selected : [];
-    const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
+    const isForRow = fields['selected'] === true;
+    const uri = isForRow ? await selectedIn(view) : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
     // A run would have nowhere to write.
     if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
@@ -118,6 +122,17 @@ export class Chats implements vscode.Disposable {
   async openWalkthrough(): Promise<void> {
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
   }
+}
+
+const LOOK_AGAIN_MS = 50;
+const MAX_LOOKS = 20;
+
+/** While the view is read again, VS Code does not know which row is selected, and tells no one when it does. */
+async function selectedIn(view: SelectedChats): Promise<vscode.Uri | undefined> {
+  for (let looks = 1; looks < MAX_LOOKS && view.selection.length === 0; looks += 1)
+    await delay(LOOK_AGAIN_MS);
+  const [row] = view.selection;
+  return row?.kind === 'chat' ? row.uri : undefined;
 }
 
 function quoteSelection(): string | undefined {

@@ -136,7 +136,7 @@ ui.test('the view groups chats by age and follows the files', async ({ page, eva
   assert.deepEqual(await findBarriers(page, '.pane-body .monaco-list'), []);
 });
 
-ui.test('a chat is renamed and deleted by key, with a question', async ({ page, workspace }) => {
+ui.test('a chat is renamed and deleted by key, with a question', async ({ page, evaluate, workspace }) => {
   await row(page, /^Another plan/).click();
   await page.keyboard.press('F2');
   for (const [name, problem] of [
@@ -152,7 +152,18 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
   await activeTab(page, 'idea.chat.md').waitFor();
   await row(page, /^Two tools return audio/).click();
   await activeTab(page, 'audio.chat.md').waitFor();
+  // The key means the row, although the view is being read again and another chat is active.
+  await evaluate(
+    (vscode, other) => vscode.window.showTextDocument(vscode.Uri.file(other), { preserveFocus: true }),
+    workspace.path('idea.chat.md'),
+  );
+  await activeTab(page, 'idea.chat.md').waitFor();
+  const isBusy = evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('filechat.refreshChats');
+    for (const end = Date.now() + 500; Date.now() < end; );
+  });
   await page.keyboard.press('Delete');
+  await isBusy;
   const question = dialog(page, 'Move “audio” to the trash?');
   await button(question, 'Move to Trash').click();
   // A server has no trash.
