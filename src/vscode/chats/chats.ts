@@ -108,11 +108,11 @@ export class Chats implements vscode.Disposable {
     this.#list.refresh();
   }
 
-  /** Acts on the selected row of the view, on a chat by address, or on the active chat. */
+  /** Acts on the focused row of the view, on a chat by address, or on the active chat. */
   async act(action: ChatAction, argument: unknown, view: SelectedChats): Promise<void> {
     const fields = readFields(argument);
-    const isForRow = fields['selected'] === true;
-    const uri = isForRow ? await selectedIn(view) : (readUri(fields, 'uri') ?? activeChat()?.uri);
+    const isRow = fields['selected'] === true;
+    const uri = isRow ? await focusedChat(view) : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
     // A run would have nowhere to write.
     if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
@@ -127,12 +127,23 @@ export class Chats implements vscode.Disposable {
 const LOOK_AGAIN_MS = 50;
 const MAX_LOOKS = 20;
 
-/** While the view is read again, VS Code does not know which row is selected, and tells no one when it does. */
-async function selectedIn(view: SelectedChats): Promise<vscode.Uri | undefined> {
-  for (let looks = 1; looks < MAX_LOOKS && view.selection.length === 0; looks += 1)
+/** The chat in the row that has the focus. While the view is read again, VS Code does not know its rows. */
+async function focusedChat(view: SelectedChats): Promise<vscode.Uri | undefined> {
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+    const row = await focusedRow(view);
+    if (row) return row.kind === 'chat' ? row.uri : undefined;
     await delay(LOOK_AGAIN_MS);
-  const [row] = view.selection;
-  return row?.kind === 'chat' ? row.uri : undefined;
+  }
+  return undefined;
+}
+
+/** The API knows only the selection, and the arrow keys move only the focus. So the focused row is selected or not for a moment. */
+async function focusedRow(view: SelectedChats): Promise<ChatNode | undefined> {
+  const before = view.selection;
+  await vscode.commands.executeCommand('list.toggleSelection');
+  const after = view.selection;
+  await vscode.commands.executeCommand('list.toggleSelection');
+  return after.find((row) => !before.includes(row)) ?? before.find((row) => !after.includes(row));
 }
 
 function quoteSelection(): string | undefined {

@@ -165,6 +165,19 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
   await page.keyboard.press('Delete');
   await isBusy;
   const question = dialog(page, 'Move “audio” to the trash?');
+  await question.waitFor();
+  await page.keyboard.press('Escape');
+  // The arrow keys move the focus, and open nothing.
+  await page.keyboard.press('ArrowDown');
+  const focused = page
+    .locator('.pane-body .monaco-list-row.focused .monaco-icon-description-container')
+    .first();
+  const [, next = ''] = /(\w+) · now/.exec((await focused.textContent()) ?? '') ?? [];
+  await page.keyboard.press('Delete');
+  await dialog(page, `Move “${next}” to the trash?`).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Delete');
   await button(question, 'Move to Trash').click();
   // A server has no trash.
   await button(dialog(page, 'Delete it permanently?'), 'Delete').click();
