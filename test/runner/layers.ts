@@ -22,18 +22,6 @@ export function layerFiles(layer: FileLayer, words: readonly string[] = []): str
   return globSync(layers[layer], { cwd: root }).filter(isWanted).sort();
 }
 
-/** Divides files into so many shares, or fewer, that take about the same time; without a number, into one each. */
-export function divide(files: readonly string[], count = files.length): string[][] {
-  const shares = Array.from({ length: count }, () => ({ files: [] as string[], ms: 0 }));
-  // The longest files first, so that a share of one long file is also the first to run.
-  for (const { file, ms } of estimate(files).toSorted((a, b) => b.ms - a.ms)) {
-    const shortest = shares.reduce((least, share) => (share.ms < least.ms ? share : least));
-    shortest.files.push(file);
-    shortest.ms += ms;
-  }
-  return shares.map((share) => share.files.sort()).filter(({ length }) => length > 0);
-}
-
 /** For a queue, so that no process is left alone with a long file at the end. */
 export function longestFirst(files: readonly string[]): string[] {
   return estimate(files)

@@ -14,34 +14,27 @@ export interface TestOutcome {
   readonly ms: number;
 }
 
-/** Runs all of the work, some at a time. */
-export async function runAll(
-  work: readonly (() => Promise<TestOutcome[]>)[],
-  atOnce: number,
-): Promise<TestOutcome[]> {
-  return (await mapConcurrently(atOnce, work, (run) => run())).flat();
+export interface QueueOptions {
+  /** How many processes run at a time. */
+  readonly processes: number;
+  /** Files that have a process of their own. They are first. */
+  readonly alone?: readonly string[];
+  /** Around each process. */
+  readonly limit?: (run: () => Promise<TestOutcome[]>) => Promise<TestOutcome[]>;
 }
 
-/**
- * Runs files in so many processes, each of which takes the next file when it has run one. Those that must be alone
- * are first, with a process of their own.
- */
+/** Runs files in so many processes, each of which takes the next file when it has run one. */
 export async function runQueue(
   files: readonly string[],
-  processes: number,
-  alone: readonly string[] = [],
+  { processes, alone = [], limit = (run) => run() }: QueueOptions,
 ): Promise<TestOutcome[]> {
   using queue = createQueue(files);
   const workers = Array.from(
     { length: Math.min(processes, files.length) },
     () => () => runNodeTests(['test/runner/queue.ts'], 1, queue.argv),
   );
-  return await runAll([...alone.map((file) => () => runNodeTests([file], 1)), ...workers], processes);
-}
-
-/** Runs files in one process. */
-export function runShare(share: readonly string[]): Promise<TestOutcome[]> {
-  return runNodeTests(['test/runner/together.ts'], 1, share);
+  const work = [...alone.map((file) => () => runNodeTests([file], 1)), ...workers];
+  return (await mapConcurrently(processes, work, limit)).flat();
 }
 
 /** Every file gets a process of its own, and the same arguments. */

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../kit/folder.ts';
 
 const RUN = `
 const { runQueue } = await import(${JSON.stringify(new URL('./nodeTests.ts', import.meta.url).href)});
-const outcomes = await runQueue(process.argv.slice(2), 2);
+const outcomes = await runQueue(process.argv.slice(2), { processes: 2 });
 console.log('OUTCOMES' + JSON.stringify(outcomes.map(({ name, ok }) => [name.replace(/^.*: /, ''), ok])));
 `;
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { runManyFiles } from '../kit/atEnd.ts';
 
 const LIST = 'files.json';
 
@@ -22,6 +23,7 @@ export function createQueue(files: readonly string[]): Queue {
 }
 
 async function runQueue(folder: string): Promise<void> {
+  runManyFiles();
   const files = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as string[];
   for (const [at, file] of files.entries()) if (take(join(folder, `${at}`))) await runFile(file);
 }

@@ -1,8 +1,9 @@
 /** A workbench with the packed extension for the UI tests of one file. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { atEnd } from '../../kit/atEnd.ts';
 import { watchClock } from '../../kit/clock.ts';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
 import { processEnd, waitFor } from '../process.ts';
@@ -59,11 +60,11 @@ export interface UiTests {
 
 /**
  * Registers UI tests that share a window. Files of one process follow each other in the same window, which is tidied up
- * in between (tidyUp.ts): a new one costs more than most files.
+ * in between (tidyUp.ts): a new one takes longer than most files.
  */
 export function uiSession(options: UiOptions = {}): UiTests {
   const user = Symbol('A file of tests');
-  after(() => leaveWindow(user));
+  atEnd(() => leaveWindow(user));
   return {
     test(name, body, timeoutMs = testTimeoutMs) {
       void test(name, { timeout: timeoutMs }, async () => {
