@@ -93,7 +93,7 @@ export interface ChatFilesOptions extends ChatFolders {
 }
 
 export interface FileLimits {
-  /** Applies to files whose bytes are sent, not to files of which only the path is sent. */
+  /** Applies to files whose bytes are sent, not to files whose path is sent. */
   readonly maxAssetBytes: number;
   /** `image/*`, `application/pdf`; all types by default. */
   readonly allowedMimeTypes?: readonly string[];

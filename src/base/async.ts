@@ -112,7 +112,7 @@ export async function mapConcurrently<T, U>(
   return results;
 }
 
-/** Runs at most so many works of the same key at a time. The others wait in their order. */
+/** Limits how many tasks of the same key run at a time. The others wait in order. */
 export class ConcurrencyLimit {
   readonly #limit: () => number;
   readonly #queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();

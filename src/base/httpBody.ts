@@ -12,7 +12,7 @@ interface BodyLimit {
   readonly cut?: boolean;
 }
 
-/** The same response, of which no more than the limit is ever read. The connection is closed there. */
+/** The same response, read up to the limit. The connection is closed there. */
 export function limitBody(response: Response, limit: BodyLimit): Response {
   const { body } = response;
   return body === null ? response : withBody(response, limitStream(body, limit));

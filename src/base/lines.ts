@@ -107,7 +107,7 @@ export function withoutTerminalSequences(text: string): string {
 
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
-/** The lines of untrusted text, without blank ones at the edges and in a row, and at most so many. */
+/** The lines of untrusted text, without blank ones at the edges and in a row, up to a limit. */
 export function foldLines(
   text: string,
   maxLines: number,

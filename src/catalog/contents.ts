@@ -81,7 +81,7 @@ function shownAs(mimeType: string): MediaKind | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : undefined;
 }
 
-/** A host that passes on an image of which only the name says that it is one would fail, also with all later requests. */
+/** If only its name says that a file is an image, a host that passes it on would fail, also with all later requests. */
 async function isRealMedia({ head, mimeType }: InspectedFile): Promise<boolean> {
   return !mimeType.startsWith('image/') || (await sniffBytes(head)) !== undefined;
 }
@@ -91,7 +91,7 @@ function asksForAll({ start, maxBytes }: ContentsRequest, size: number, limits: 
   return !start && (maxBytes === limits.defaultBytes || maxBytes >= size);
 }
 
-/** Hosts pass images on to providers, of which Anthropic refuses longer sides. */
+/** Hosts pass images on to providers, and Anthropic refuses longer sides. */
 const MAX_SIDE = 8000;
 
 /** Undefined for a file that is too large to be returned whole, or that most hosts cannot show. */

@@ -48,7 +48,7 @@ export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Omit<
   return { assets: page, total: matches.length, ...nextCursor };
 }
 
-/** Continues behind a position, not at an index, so that added and removed entries do not shift the next page. */
+/** Continues after a position, not at an index, so that added and removed entries do not shift the next page. */
 export function pageAfter<T, P>(
   entries: readonly T[],
   options: {

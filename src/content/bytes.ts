@@ -104,7 +104,7 @@ const OCTETS = 'application/octet-stream';
 
 /**
  * The given type, otherwise the type by the first bytes, otherwise by the name. A string is base64, a data: URL, or a
- * path, of which only the extension counts. Office files are distinguished from archives by their name.
+ * path; only its extension counts. Office files are distinguished from archives by their name.
  */
 export function detectMimeType(input: Bytes | string, filePath?: string, providedMimeType?: string): string {
   const declared = providedMimeType || (typeof input === 'string' ? dataUrlType(input) : undefined);

@@ -4,7 +4,7 @@ import type { RecoverableAssets } from '../ports/results.ts';
 import { findUnsaved, linkSaved } from '../result/unsaved.ts';
 import { EDIT_FAILED, failed } from './document.ts';
 
-/** Saves the files of which the chat says that they could not be saved, and links to them. */
+/** Saves the files that the chat reports as not saved, and links to them. */
 export async function retrySaves(document: ChatDocument, assets: RecoverableAssets): Promise<RunOutcome> {
   const unsaved = findUnsaved(document.text());
   if (unsaved.length === 0) return failed(describeOthers(await assets.copies()));

@@ -5,7 +5,7 @@ import { canBeInside, type MediaType, mediaByExtension, mediaByType, UNKNOWN } f
 
 export interface MediaClues {
   readonly bytes: AssetBytes;
-  /** The last bytes of a file of which only the head is in memory. */
+  /** The last bytes of a file, if only its head is in memory. */
   readonly tail?: Uint8Array | undefined;
   /** The MIME type that the server declares. */
   readonly declared?: string | undefined;

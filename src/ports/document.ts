@@ -76,7 +76,7 @@ export interface AttachmentSource {
   find(target: string, signal?: AbortSignal): Promise<AttachedFile>;
 }
 
-/** A file that a turn links to, of which only the head has been read, or the listing of a folder, which is text. */
+/** A file that a turn links to, with only its head in memory, or the listing of a folder, which is text. */
 export interface AttachedFile {
   readonly name: string;
   readonly size: number;

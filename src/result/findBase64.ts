@@ -8,7 +8,7 @@ import { detectTextType } from './markdown.ts';
 
 export type Piece = string | Found;
 
-/** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
+/** Bytes, or a spill that was not kept: it was too large, or the disk failed. */
 export type Found = FoundBytes | Exclude<Spill, { readonly kind: 'bytes' }>;
 
 interface FoundBytes {

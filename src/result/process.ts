@@ -285,7 +285,7 @@ function trimBlankEdges(part: ResultPart): ResultPart {
   return { ...part, text: trimBlankLines(part.text) };
 }
 
-/** A result of which everything is known but the names of its files. */
+/** A result that is complete except for the names of its files. */
 interface PreparedResult {
   /** At least as many as `save` saves. */
   readonly maxAssets: number;

@@ -266,7 +266,7 @@ export class ResultSaver {
     return [source === undefined && isJson(text) ? { kind: 'data', json: text } : part];
   }
 
-  /** Text of which only a part at a time is in memory. */
+  /** Text that is read into memory one part at a time. */
   async #saveSpilledText(block: TextPart, spilled: TextPieces): Promise<readonly ResultPart[]> {
     this.#texts.push(block.text);
     const only = await onlyWindow(spilled());

@@ -12,7 +12,7 @@ const JSON_WINDOW_CHARS = 8_000_000;
 const MAX_SEQUENCE_CHARS = 4200;
 const MAX_AROUND_CHARS = 320;
 const MAX_TRIED_CHARS = 100_000;
-/** A line break or a sequence for terminals, of which the rest may follow. */
+/** A line break or a terminal sequence that may continue in the next piece. */
 const OPEN_SEQUENCE =
   /(?:\r|(?:\u001b\[|\u009b)[0-?]*[ -/]*|\u001b\][^\u0007\u001b]{0,4096}\u001b?|\u001b[PX^_][^\u001b]{0,4096}\u001b?|\u001b[ -/]*)$/;
 /** The shortest base64 that is looked for. */

@@ -8,7 +8,7 @@ import type { TextEdit } from '../ports/document.ts';
 import type { AssetKind } from '../ports/results.ts';
 import { unescapeProse } from './markdown.ts';
 
-/** A file that could not be saved beside its chat, and of which there is a copy in the recovery folder. */
+/** A file that could not be saved beside its chat, and was copied to the recovery folder. */
 interface UnsavedAsset {
   readonly kind: AssetKind;
   readonly number: number;

@@ -10,7 +10,7 @@ export function upTo(max: number): fc.Arbitrary<number> {
     .map(([power, more]) => Math.min(max, 2 ** power + Math.floor((2 ** power * more) / 1000)));
 }
 
-/** A part that is there in one of so many cases. */
+/** A part that is there in one of this many cases. */
 export const rarely = <T>(one: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: one - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 

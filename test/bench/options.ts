@@ -25,7 +25,7 @@ const USAGE = `npm run bench -- [results] [chat] [content] [assets] [servers] [e
   servers                     seventeen servers at once, with and without three that hang
   editor                      typing, folding, scrolling and previews of a very long chat
   --sizes 1,8,32,64,128,256   MB of base64 in one image block
-  --blocks 1,100,1000,10000   results of so many small blocks; --blocks 0 leaves them out
+  --blocks 1,100,1000,10000   results of this many small blocks; --blocks 0 leaves them out
   --only stdio,json,sse       ways to the server
   --clients floor,ours,sdk2,sdk1
   --json FILE                 default dist/bench/results.json

@@ -23,7 +23,7 @@ export interface QueueOptions {
   readonly limit?: (run: () => Promise<TestOutcome[]>) => Promise<TestOutcome[]>;
 }
 
-/** Runs files in so many processes, each of which takes the next file when it has run one. */
+/** Runs files in several processes, each of which takes the next file when it has run one. */
 export async function runQueue(
   files: readonly string[],
   { processes, alone = [], limit = (run) => run() }: QueueOptions,

@@ -30,7 +30,7 @@ export function planOutline(text: string, chat: Chat, shapes: TurnShapes): reado
 }
 
 function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
-  // The last turn includes the line behind its last line break, where the user writes.
+  // The last turn includes the line after its last line break, where the user writes.
   const end = turn.end === text.length ? turn.end : beforeLineBreak(text, turn.end);
   const region = { start: turn.start, end: Math.max(turn.start, end) };
   const nameEnd = Math.min(endOfLine(text, turn.start), region.end);

@@ -39,7 +39,7 @@ export class ReplyRenderer {
   #reasoning = new ReasoningWriter();
   #reasoningText = '';
   readonly #heldNotes: string[] = [];
-  /** Hidden reasoning, of which only the metadata is written. */
+  /** Hidden reasoning. Only its metadata is written. */
   #wordless: 'no' | 'begun' | 'noted' = 'no';
   /** Trailing white space, written when more text follows. */
   #space = '';

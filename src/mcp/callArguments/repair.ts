@@ -222,7 +222,7 @@ function hasType(types: Types, value: unknown): boolean {
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-/** Every number with at most so many digits is exact. */
+/** Every number with at most this many digits is exact. */
 const MAX_DIGITS = 15;
 
 /** What a string says that the schema does not allow as a string. */

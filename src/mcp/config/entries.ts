@@ -90,7 +90,7 @@ export function extractSecrets(
   return { entry: { ...entry, ...Object.fromEntries(replaced) }, secrets };
 }
 
-/** What READMEs write in place of a secret, also behind `Bearer`. */
+/** What READMEs write in place of a secret, also after `Bearer`. */
 const PLACEHOLDER =
   /(?:<[^<>]+>|\[[A-Za-z][^[\]]*\]|\{\{[^{}]+\}\}|\.\.\.|…|(?:[a-z]+[-_])*x{4,}|your[-_ ][\w -]*|[\w-]*[-_]here|replace[-_ ]?me|change[-_ ]?me)$/i;
 

@@ -94,7 +94,7 @@ function insertInto(
   const comma = /[{[,]$/.test(inside) ? '' : ',';
   const closing = text.slice(inside.length, end);
   const indent = unit.repeat(path.length);
-  // A comment behind the last member stays on its line.
+  // A comment after the last member stays on its line.
   const tail = /[\r\n]/.test(closing) ? closing : `\n${indent}${closing.trim()}`;
   const gap = /^[^\r\n]*/.exec(tail)?.[0] ?? '';
   return `${text.slice(0, inside.length)}${comma}${gap}\n${indent}${unit}${member}${tail.slice(gap.length)}${text.slice(end)}`;

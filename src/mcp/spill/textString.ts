@@ -4,7 +4,7 @@ import { writeFailure } from '../../base/fileErrors.ts';
 import type { Spill } from '../../ports/results.ts';
 import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
 
-/** A piece of so many bytes fits into the buffer of a file. */
+/** A piece of this size fits into the buffer of a file. */
 const MAX_PIECE_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 500;
 const BACKSLASH = 0x5c;

@@ -3,7 +3,7 @@ import { field, fieldsOf, textOf } from '../../base/json.ts';
 
 type SourcePart = Extract<LanguageModelV4StreamPart, { type: 'source' }>;
 
-/** The pages that a reply cites, as numbered links: behind the text that cites them, and in a list at the end. */
+/** The pages that a reply cites, as numbered links: after the text that cites them, and in a list at the end. */
 export class Sources {
   readonly #lines: string[] = [];
   readonly #numbers = new Map<string, number>();

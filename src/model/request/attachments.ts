@@ -183,7 +183,7 @@ type ReadLines =
       readonly kind: 'lines';
       readonly lines: readonly string[];
       readonly sent: LineRange;
-      /** Those behind the end of the file. */
+      /** Those after the end of the file. */
       readonly missing?: LineRange | undefined;
       /** The length of the file, as the end of a sentence. */
       readonly length: string;

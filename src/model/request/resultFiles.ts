@@ -158,7 +158,7 @@ async function readStored(piece: ChatMdPiece, number: number, context: FileConte
   return { kind: 'asset', asset: { kind, number, path, name: file.name } };
 }
 
-/** Without missing and unreadable files, of which the model gets only the name. */
+/** Without missing and unreadable files: the model gets only their names. */
 async function findAssets(parts: readonly AssetPart[], context: FileContext): Promise<Files> {
   const paths = new Set(parts.map((part) => part.asset.path).filter(context.isOwnAsset));
   const found = await Promise.all(

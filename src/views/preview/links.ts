@@ -55,7 +55,7 @@ export function readLinks(
   return time;
 }
 
-/** Filechat writes `\![…](https://…)` for an image of a reply, which is then a link behind an exclamation mark. */
+/** Filechat writes `\![…](https://…)` for an image of a reply, which is then a link after an exclamation mark. */
 function takeImageMark(before: Token | undefined, open: Token): boolean {
   const isRemote = !isLocal(String(open.attrGet('href') ?? ''));
   // Other links can follow an exclamation mark: `Look!https://…`

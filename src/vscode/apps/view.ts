@@ -288,7 +288,7 @@ function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<
 
 /**
  * The page around an app. The app itself arrives later, as a message, and runs in a frame. The frame inherits the
- * page's policy, so that is the app's. It allows inline scripts, of which the page has none.
+ * page's policy, so that is the app's. It allows inline scripts, but the page has none.
  */
 function appPage({ app, tool }: ShownApp, webview: vscode.Webview, script: vscode.Uri, run: number): string {
   const texts = {

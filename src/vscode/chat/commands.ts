@@ -107,7 +107,7 @@ export async function showInUserTurn(document: vscode.TextDocument): Promise<vsc
   return editor;
 }
 
-/** `compute` receives the text of the line before the caret. The caret moves behind the inserted text. */
+/** `compute` receives the text of the line before the caret. The caret moves after the inserted text. */
 export async function insertAtCaret(
   editor: vscode.TextEditor,
   compute: (before: string) => string,

@@ -67,7 +67,7 @@ export function renderDefinition(tool: ToolInfo): string {
   ];
   const text = showInvisible(lines.join('\n'));
   if (text.length <= MAX_DEFINITION_CHARS) return text;
-  // A change behind the cut is a change too.
+  // A change after the cut is a change too.
   return `${truncate(text, MAX_DEFINITION_CHARS)}\n\n(${text.length} characters, SHA-256 ${fingerprint(text)})`;
 }
 

@@ -91,7 +91,7 @@ interface QuestionLine {
   readonly isWarning: boolean;
 }
 
-/** What would leave the machine, and what is special, behind the name in the line of the call: a long note is cut off. */
+/** What would leave the machine, and what is special, after the name in the line of the call: a long note is cut off. */
 export function describeQuestion(
   { tool, files, before }: CallQuestion,
   state: Exclude<QuestionState, { readonly kind: 'withdrawn' }>,

@@ -134,7 +134,7 @@ export function findEditorModel(
   );
 }
 
-/** The shortest name by which `findEditorModel` finds the model. */
+/** The shortest name that `findEditorModel` resolves to the model. */
 export function editorModelName(
   model: vscode.LanguageModelChat,
   among: readonly vscode.LanguageModelChat[],

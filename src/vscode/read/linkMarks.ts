@@ -174,7 +174,7 @@ function createMark(color: string): vscode.TextEditorDecorationType {
 
 /**
  * The reasons are hovers of the links. The notes are at the ends of the lines, because the editor does not count them
- * when it wraps a line: text behind a note would be outside the window.
+ * when it wraps a line: text after a note would be outside the window.
  */
 function decorations(
   document: vscode.TextDocument,

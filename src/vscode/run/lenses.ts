@@ -132,7 +132,7 @@ const ONLY_IN_MESSAGES: ReadonlySet<string> = new Set(['tryAgain', 'resume', 'sh
 
 function createLens(document: vscode.TextDocument, offset: number, command: vscode.Command): vscode.CodeLens {
   const position = document.positionAt(offset);
-  // A plain space behind an icon has no width in a lens.
+  // A plain space after an icon has no width in a lens.
   const title = command.title.replace(') ', ')\u00a0');
   return new vscode.CodeLens(new vscode.Range(position, position), { ...command, title });
 }

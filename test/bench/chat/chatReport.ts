@@ -10,7 +10,7 @@ export interface ChatRow {
   readonly target?: Target | undefined;
 }
 
-/** `maxShare`: ours is less than this share of theirs. `minTimes`: theirs is at least so many times ours. */
+/** `maxShare`: ours is less than this share of theirs. `minTimes`: theirs is at least this many times ours. */
 export type Target =
   | { readonly kind: 'maxShare'; readonly share: number }
   | { readonly kind: 'minTimes'; readonly times: number };

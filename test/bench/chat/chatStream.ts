@@ -10,7 +10,7 @@ import { checkout } from '../../host/workspace.ts';
 import { median } from '../frame.ts';
 import type { ChatRow } from './chatReport.ts';
 
-/** A reply of so many KB, written below a chat of so many turns by the bare loop or by Filechat. */
+/** A reply of this size, written below a chat of this length by the bare loop or by Filechat. */
 export interface Stream {
   readonly way: 'bare' | 'ours';
   readonly turns: number;

@@ -56,7 +56,7 @@ const HEAD = Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001080600
 const END = Buffer.from('0000000049454e44ae426082', 'hex');
 const CHUNK_FRAME_BYTES = 12;
 
-/** A whole PNG of exactly so many bytes; its pixels are noise. */
+/** A whole PNG of exactly this many bytes; its pixels are noise. */
 export function noisyPng(totalBytes: number): Buffer {
   const png = randomBytes(totalBytes);
   HEAD.copy(png);

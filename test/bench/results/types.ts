@@ -5,7 +5,7 @@ export type Way = (typeof WAYS)[number];
 export const CLIENTS = ['floor', 'ours', 'sdk2', 'sdk1'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** The requested result: one image of so many MiB of base64, or so many small blocks. */
+/** The requested result: one image of this many MiB of base64, or this many small blocks. */
 export type Load =
   | { readonly kind: 'image'; readonly mb: number }
   | { readonly kind: 'blocks'; readonly count: number };

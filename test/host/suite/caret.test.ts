@@ -122,7 +122,7 @@ suite('the cursor after a run', () => {
     await holds(document, 'Paragraph 39.');
     sendAll(asked, end());
     await running;
-    // The answer comes behind all that the reply has caused.
+    // The response comes after everything that the reply has caused.
     await vscode.commands.executeCommand('setContext', 'filechat.test', true);
     assert.equal(top(), before);
   });
@@ -156,7 +156,7 @@ suite('the cursor after a run', () => {
     const document = await runInBackground('caret-navigation.chat.md');
     const place = new vscode.Selection(4, 1, 4, 1);
     const editor = await vscode.window.showTextDocument(document, { selection: place });
-    // The answer comes behind all that showing the tab has caused.
+    // The response comes after everything that showing the tab has caused.
     await vscode.commands.executeCommand('setContext', 'filechat.test', true);
     assert.deepEqual(editor.selection.active, place.active);
   });

@@ -47,7 +47,7 @@ const NOBODY = '127.0.0.1:9';
 
 const ui = uiSession({
   defaults: true,
-  // The ports of the tests themselves are nobody's news.
+  // Nobody wants to read about the ports of the tests.
   settings: { 'remote.autoForwardPorts': false },
   prepare: ({ folder }) => {
     rmSync(folder, { recursive: true });

@@ -169,7 +169,7 @@ async function open(
   return connectBridge(bridgeSocket(lane.dataFolder, workspace.folder));
 }
 
-/** Opens a new chat with this question, and puts the cursor behind it. */
+/** Opens a new chat with this question, and puts the cursor after it. */
 export async function openChat(
   { page, evaluate }: Pick<Ui, 'page' | 'evaluate'>,
   question: string,

@@ -37,7 +37,7 @@ export function createBrowserProfile(browser: string, workbench: Workbench): Bro
   };
 }
 
-/** Another browser or another workbench compiles anew. */
+/** Another browser or workbench compiles again. */
 function fingerprint(browser: string, { serverMain }: Workbench): string {
   const parts = [browser, serverMain].map((file) => {
     const { mtimeMs, size } = statSync(file);

@@ -158,15 +158,15 @@ export async function chooseFromMenu(page: Page, thing: Locator, entry: string |
   await page.keyboard.press('Enter');
   await menu.waitFor({ state: 'detached' });
 }
-/** For `waitForFunction`: whether words that match are drawn behind a line. They are no text of the page. */
+/** For `waitForFunction`: whether matching words are drawn after a line. They are not part of the text of the page. */
 export const HAS_NOTE = `(words) => [...document.querySelectorAll('.view-line span')].some((each) =>
   new RegExp(words).test(getComputedStyle(each, '::after').content))`;
 
-/** How long a hover may take to come before somebody would point anew. */
+/** How long a hover may take to appear before a user would point again. */
 const HOVER_MS = 5_000;
 
 /**
- * Points at something until its hover is there. What is drawn behind words moves them, also away from under the mouse,
+ * Points at something until its hover is there. What is drawn after words moves them, also away from under the mouse,
  * and then nothing comes however long one waits.
  */
 export async function pointAt(page: Page, thing: Locator, hover: Locator): Promise<void> {

@@ -15,7 +15,7 @@ const WIRES = readWireFiles();
  * minutes.
  */
 const CUT_BYTES = process.env['FILECHAT_ALL_CUTS'] === '1' ? 1 : 307;
-/** One cut of so many is made again at each attempt. */
+/** One cut in this many is repeated at each attempt. */
 const CUT_AGAIN = 4;
 const AT_ONCE = 8;
 

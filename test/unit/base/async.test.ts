@@ -244,7 +244,7 @@ describe('a limit of concurrency', () => {
     return { begun: () => [...begun.keys()], run, end };
   };
 
-  test('runs so many works of a key at a time, the others in their order', async () => {
+  test('runs a limited number of tasks of a key at a time, the others in order', async () => {
     const { begun, run, end } = setUp(() => 2);
     const all = [1, 2, 3, 4].map((n) => run(n));
     all.push(run(9, 'other'));

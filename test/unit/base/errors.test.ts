@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileFailure, readFailure, writeFailure } from '../../../src/base/fileErrors.ts';
 
-const failed = (code: string) => Object.assign(new Error(`${code}: in the words of the system`), { code });
+const failed = (code: string) => Object.assign(new Error(`${code}: as the system puts it`), { code });
 
 describe('a failed file operation', () => {
   const cases: readonly [code: string, read: string | undefined, write: string | undefined][] = [

@@ -43,8 +43,8 @@ describe('an address', () => {
 
   for (const [form, uri] of [
     ['the scheme in capitals', 'FileChat://notes%2Fsales.chat.md'],
-    ['small letters behind percent signs', 'filechat://notes%2fsales.chat.md'],
-    ['more behind percent signs than need be', 'filechat://%6eotes%2Fsales%2Echat.m%64'],
+    ['small letters after percent signs', 'filechat://notes%2fsales.chat.md'],
+    ['more percent signs than necessary', 'filechat://%6eotes%2Fsales%2Echat.m%64'],
   ] as const) {
     it(`may have ${form}`, () => {
       assert.deepEqual(readAddress(uri), {

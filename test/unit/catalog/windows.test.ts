@@ -237,7 +237,7 @@ describe('a file that changes', () => {
   });
 });
 
-/** As a reader does it: with a few bytes before the place and behind the window, and no others. */
+/** As a reader does it: with a few bytes before the place and after the window, and no others. */
 function windowOf(file: Uint8Array, start: number, maxBytes: number) {
   const offset = Math.max(0, start - REST_BYTES);
   const bytes = file.subarray(offset, start + maxBytes + REST_BYTES);

@@ -36,7 +36,7 @@ describe('the duration of audio', () => {
     ['Vorbis', ogg(join(ascii('\x01vorbis'), 5, u32(22_050)), 44_100), undefined, 2],
     ['MP3 of one rate', join(frame(0xfffb9000), 60_000), 16_000 * 3, 3],
     [
-      'MP3 that counts its frames, behind a tag',
+      'MP3 that counts its frames, after a tag',
       join(TAG, frame(0xfffb9000), 32, ascii('Xing'), be32(1), be32(1000)),
       undefined,
       (1000 * 1152) / 44_100,

@@ -89,7 +89,7 @@ describe('a call that the provider ran', () => {
     assert.deepEqual(readReply(imitated), [{ kind: 'text', text: renderOwnCall(search('moons')) }]);
   });
 
-  it('is known when the reply is continued, behind it and not in it', () => {
+  it('is known when the reply is continued, after it and not in it', () => {
     const body = write([text('So:'), search('moons', 'moons\n\n1. Mars')]);
     const chat = `# %% user\nHi\n\n# %% assistant\n${body}\n<!-- filechat:interrupted stopped -->\n`;
     const { text: said, tail, blocks, unclosed, isEmpty } = partialReply(chat) ?? {};

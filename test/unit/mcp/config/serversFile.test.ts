@@ -26,7 +26,7 @@ describe('a server is added, and the rest stays as it is written', () => {
       `{\n  // mine\n  "servers": {\n    "old": { "command": "{,}" }, // last\n    ${ADDED}\n  },\n  "inputs": []\n}\n`,
     ],
     [
-      'behind a trailing comma',
+      'after a trailing comma',
       '{\n  "servers": {\n    "old": {},\n  },\n}',
       `{\n  "servers": {\n    "old": {},\n    ${ADDED}\n  },\n}`,
     ],

@@ -176,7 +176,7 @@ const CASES: readonly Case[] = [
     quotes: 'requires more credits',
   },
   {
-    from: 'OpenRouter, with the words of the provider behind it',
+    from: 'OpenRouter, with the reason of the provider behind it',
     status: 429,
     body: { error: { code: 429, message: 'Provider returned error', metadata: { raw: RAW } } },
     kind: 'rateLimit',

@@ -164,11 +164,11 @@ describe('a connection that breaks', () => {
     return kinds.join();
   };
 
-  it('right behind [DONE] costs nothing of the reply', async () => {
+  it('right after [DONE] loses nothing of the reply', async () => {
     assert.equal(await receive(`${chunk('stop')}data: [DONE]\n\n`), 'text,finish');
   });
 
-  it('right behind words keeps them, in a reply that lacks its end', async () => {
+  it('right after words keeps them, in a reply that lacks its end', async () => {
     assert.equal(await receive(chunk()), 'text,cut');
     assert.equal(await receive(`${chunk()}data: {"cho`), 'text,cut');
   });

@@ -36,7 +36,7 @@ function read(provider: SdkProvider, parts: readonly object[]): string {
 const cited = { anthropic: { citedText: '8 million' } };
 
 describe('the sources of a reply', () => {
-  it('are numbered behind the text that cites them, and listed once below it', () => {
+  it('are numbered after the text that cites them, and listed once below it', () => {
     const parts = [
       ...text(words('London is big'), source('https://a.example/x', 'A', cited)),
       ...text(
@@ -52,7 +52,7 @@ describe('the sources of a reply', () => {
     );
   });
 
-  it('are not repeated behind a text that links to them itself', () => {
+  it('are not repeated after a text that links to them itself', () => {
     const parts = text(words('See [a](https://a.example/).'), source('https://a.example/', 'A'));
     assert.equal(
       read('openai', parts),

@@ -38,7 +38,7 @@ describe('a link to lines of a file', () => {
 
   const unsent: readonly (readonly [rule: string, link: string, line: string, note: string])[] = [
     [
-      'behind its end',
+      'after its end',
       'a.ts#L6-L9',
       '[Lines 6–9 of the file a.ts are not sent: it has 5 lines.]',
       'Lines 6–9 of “a.ts” are not sent to the model: it has 5 lines.',

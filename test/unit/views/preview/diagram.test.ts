@@ -50,7 +50,7 @@ describe('a diagram that can load something is code', () => {
     options: '%%{init: {"themeCSS": ".label{}"}}%%\ngraph TD\nA-->B',
     'front matter': '---\nconfig:\n  themeCSS: x\n---\ngraph TD\nA-->B',
     'the icon of a participant': 'sequenceDiagram\nproperties A: {"icon": "https:evil.test/a.png"}\nA->>B: x',
-    'an icon behind a statement': 'sequenceDiagram\nloop x\nend properties A: {"icon": "https:evil.test"}',
+    'an icon after a statement': 'sequenceDiagram\nloop x\nend properties A: {"icon": "https:evil.test"}',
     'details of a participant': 'sequenceDiagram\ndetails A: heading',
     'a label of a state': 'stateDiagram-v2\ns1 : <img src=x>',
     'a style with an address': 'graph TD\nA-->B\nstyle A background:URL (a.png)',

@@ -39,7 +39,7 @@ describe('formulas of a reply', () => {
     'not in a fence': ['```\n\\[\na\n\\]\n```', /<code[^>]*>\\\[\na\n\\\]\n<\/code>/],
     'not without an end': ['a \\(b', /a \(b/],
     'not without an end of the block': ['\\[\na', /<p[^>]*>\[\na/],
-    'not behind an escaped backslash': ['a \\\\(b\\\\)', /a \\\(b\\\)/],
+    'not after an escaped backslash': ['a \\\\(b\\\\)', /a \\\(b\\\)/],
     'not empty': ['a \\(\\)', /a \(\)/],
   };
   eachCase(cases, (text, expected) => assert.match(reply(text, md), expected));
@@ -82,7 +82,7 @@ describe('an image of a reply that is not loaded', () => {
       '\\![](https://x.test/a.png)',
       /<a [^>]*>https:\/\/x\.test\/a\.png \(not loaded/,
     ],
-    'is not an address behind an exclamation mark': [
+    'is not an address after an exclamation mark': [
       'Look!https://x.test',
       /Look!<a [^>]*>https:\/\/x\.test<\/a>/,
     ],

@@ -48,7 +48,7 @@ async function openText({ page, evaluate, workspace }: Ui, name: string, text: s
   await focusEditor(page);
 }
 
-/** Puts the cursor behind the first occurrence of some words, and asks for the hover there. */
+/** Puts the cursor after the first occurrence of some words, and asks for the hover there. */
 async function hoverAt({ page, evaluate }: Ui, words: string): Promise<ReturnType<Page['locator']>> {
   await evaluate(async (vscode, wanted) => {
     const editor = vscode.window.activeTextEditor;
@@ -75,7 +75,7 @@ ui.test('a lens regenerates a reply, and a running chat shows the elapsed time',
   first.say('Four, as far as anybody knows.');
   await waitForText(evaluate, 'Four, as');
   await codeLens(page, 'Stop').waitFor();
-  // The figures are drawn behind the line, where only the style sheet knows them.
+  // The figures are drawn after the line, where only the style sheet knows them.
   await page.waitForFunction(HAS_NOTE, '[1-9]\\d* s · ≈8 tokens');
   await takeInBothThemes(session, 'running-turn');
   await evaluate(async (vscode) => {

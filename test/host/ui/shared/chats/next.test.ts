@@ -59,7 +59,7 @@ async function waitForRow(page: Page, expected: string): Promise<void> {
 
 const ALONE = '---\nservers: []\n---\n';
 
-/** Opens a chat with this question, the cursor behind it. */
+/** Opens a chat with this question, and the cursor after it. */
 async function openText(
   { page, evaluate, workspace }: Ui,
   name: string,

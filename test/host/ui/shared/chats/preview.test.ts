@@ -144,7 +144,7 @@ ui.test('it is accessible in every theme', async (session) => {
   for (const [theme, kind] of Object.entries(THEMES)) {
     await useTheme(evaluate, theme);
     await page.locator(`.monaco-workbench.${kind}`).waitFor();
-    // The workbench loads an open preview anew for another theme, and does not say when.
+    // The workbench reloads an open preview for another theme, and does not say when.
     const frame = await preview(session, 'rich.chat.md', RICH);
     await frame.locator('.filechat-turn').nth(4).waitFor();
     for (const turn of [0, 2, 4]) {
