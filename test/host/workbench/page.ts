@@ -61,10 +61,20 @@ export function quickInput(page: Page): Locator {
   return page.locator('.quick-input-widget:not(.hidden)').filter({ visible: true });
 }
 
-/** A row of the open QuickPick whose label holds this text. */
-export function quickPickRow(page: Page, label: string): Locator {
-  const named = page.locator('.label-name', { hasText: label });
+/** A row of the open QuickPick whose label holds this text, or is it. */
+export function quickPickRow(page: Page, label: string | { readonly exact: string }): Locator {
+  const names = page.locator('.label-name').filter({ visible: true });
+  const named =
+    typeof label === 'string'
+      ? names.filter({ hasText: label })
+      : names.getByText(label.exact, { exact: true });
   return quickInput(page).locator('.monaco-list-row').filter({ has: named }).first();
+}
+
+/** The labels of the open QuickPick. Its rows may also have hidden ones, of an earlier list. */
+export function quickPickLabels(page: Page): Promise<string[]> {
+  const names = quickInput(page).locator('.monaco-list-row .label-name').filter({ visible: true });
+  return names.allTextContents();
 }
 
 /** Waits for the QuickPick or InputBox that asks this (its title or placeholder) and fills it in. */

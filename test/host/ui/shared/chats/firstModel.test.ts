@@ -1,7 +1,7 @@
 /** From an empty workspace to the first reply of a model. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../../../../kit/until.ts';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
 import {
@@ -11,6 +11,7 @@ import {
   focusEditor,
   pick,
   quickInput,
+  quickPickLabels,
   quickPickRow,
   runCommand,
   toast,
@@ -44,10 +45,7 @@ const gateway = fakeProvider({
 const NO_OLLAMA = '127.0.0.1:9';
 
 /** A row of the open list, by its whole label. */
-function row(page: Page, label: string): Locator {
-  const named = page.locator('.label-name').getByText(label, { exact: true });
-  return quickInput(page).locator('.monaco-list-row').filter({ has: named });
-}
+const row = (page: Page, label: string) => quickPickRow(page, { exact: label });
 
 const box = (page: Page) => quickInput(page).locator('.quick-input-box input');
 const back = (page: Page) => quickInput(page).getByRole('button', { name: 'Back' });
@@ -83,8 +81,7 @@ ui.test('a canceled run changes nothing, and a wrong key stays in its box', asyn
   const before = await state(evaluate);
   await page.keyboard.press('Shift+Enter');
   await row(page, 'Anthropic').waitFor();
-  const rows = await quickInput(page).locator('.monaco-list-row .label-name').allTextContents();
-  assert.deepEqual(rows.slice(0, 8), [
+  assert.deepEqual((await quickPickLabels(page)).slice(0, 8), [
     'Anthropic',
     'OpenAI',
     'Google',
@@ -140,8 +137,7 @@ ui.test('Select Model lists what the provider offers, and the chat names it', as
   await takeInBothThemes(session, 'select-model');
   await row(page, 'Anthropic').click();
   await quickPickRow(page, 'claude-sonnet-4-6').getByText('Recommended · Claude Sonnet 4.6').waitFor();
-  const rows = quickInput(page).locator('.monaco-list-row');
-  assert.deepEqual(await rows.locator('.label-name').allTextContents(), [
+  assert.deepEqual(await quickPickLabels(page), [
     'claude-opus-5',
     'claude-sonnet-4-6',
     'claude-haiku-4-5',

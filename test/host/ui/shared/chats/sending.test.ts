@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
-import { focusEditor, pick, pointAt, quickInput, quickPickRow } from '../../../workbench/page.ts';
+import {
+  focusEditor,
+  pick,
+  pointAt,
+  quickInput,
+  quickPickLabels,
+  quickPickRow,
+} from '../../../workbench/page.ts';
 import { showFile, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({
@@ -81,10 +88,12 @@ ui.test(
       .getByText(/What Will Be Sent to sonnet/)
       .waitFor();
     await takeScreenshot(page, 'what-will-be-sent');
-    const labels = await quickInput(page).locator('.monaco-list-row .label-name').allTextContents();
-    const turns = labels.filter((label) => /Assistant|You/.test(label));
+    const turns = (await quickPickLabels(page)).filter((label) => /Assistant|You/.test(label));
     assert.match(turns[0] ?? '', /Assistant/, 'the largest turn comes first');
-    const shares = await quickInput(page).locator('.monaco-list-row .label-description').allTextContents();
+    const shares = await quickInput(page)
+      .locator('.monaco-list-row .label-description')
+      .filter({ visible: true })
+      .allTextContents();
     const percents = shares.map((share) => Number(/(\d+)%/.exec(share)?.[1] ?? 0));
     assert.deepEqual(
       percents,
