@@ -63,8 +63,12 @@ async function clearToasts({ page, evaluate }: Ui): Promise<void> {
   await toast(page, REFUSED).waitFor({ state: 'detached' });
 }
 
-/** VS Code shows at most three notifications in 0.8 s by themselves, and the tests before show some: the list has all. */
+/**
+ * VS Code shows at most three notifications in 0.8 s by themselves, and the tests before show some: the list has all.
+ * If it is opened empty, it keeps what arrives meanwhile for good, so the bell must announce something first.
+ */
 async function waitForRefusal({ page, evaluate }: Ui): Promise<void> {
+  await page.locator('[id="status.notifications"] .codicon-bell-dot').waitFor();
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.showList'));
   await page.locator('.notifications-center .notification-list-item', { hasText: REFUSED }).waitFor();
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.hideList'));
