@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, sep } from 'node:path';
-import { ConcurrencyLimit } from '../src/base/async.ts';
+import { ConcurrencyLimit, deferred } from '../src/base/async.ts';
 import { chooseVscode } from './host/desktop.ts';
 import { waitFor } from './host/process.ts';
 import { timed } from './host/progress.ts';
@@ -50,11 +50,11 @@ const layers = {
   unit: (words: readonly string[]) =>
     runQueue(longestFirst(layerFiles('unit', words)), { processes: unitProcesses }),
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
-  integration: (words: readonly string[]) => {
+  integration: (words: readonly string[], more: Promise<unknown>) => {
     const [alone, others] = separate(layerFiles('integration', words), (file) =>
       ALONE.some((alone) => file.replaceAll('\\', '/').endsWith(alone)),
     );
-    return runQueue(longestFirst(others), { processes: integrationProcesses, alone });
+    return runQueue(longestFirst(others), { processes: integrationProcesses, alone, more });
   },
   host: (words: readonly string[]) =>
     onSteadyClock(() => inWindow(() => runHostSuite(join(root, 'dist/filechat.vsix'), words))),
@@ -64,10 +64,17 @@ const layers = {
     await using _lanes = await serveLanes(Math.min(windows, files.length));
     return await onSteadyClock(() => runQueue(shared, { processes: windows, alone, limit: inWindow }));
   },
-} satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
+} satisfies Record<
+  string,
+  (words: readonly string[], windowsClosed: Promise<unknown>) => Promise<TestOutcome[]>
+>;
 
-/** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
-const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration'], ['host', 'ui']];
+/**
+ * The conformance suite gives an answer 800 ms, so nothing runs beside it. Windows leave a sixth of both cores to one
+ * process of integration tests.
+ */
+const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host', 'ui']];
+const WINDOWED: readonly Layer[] = ['host', 'ui'];
 
 const windowLimit = new ConcurrencyLimit(() => windows);
 
@@ -87,8 +94,8 @@ async function onSteadyClock(run: () => Promise<TestOutcome[]>): Promise<TestOut
   return run();
 }
 
-function separate(files: readonly string[], isWanted: (file: string) => boolean): [string[], string[]] {
-  return [files.filter(isWanted), files.filter((file) => !isWanted(file))];
+function separate<T>(items: readonly T[], isWanted: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isWanted), items.filter((item) => !isWanted(item))];
 }
 
 async function main(): Promise<void> {
@@ -112,15 +119,24 @@ async function main(): Promise<void> {
     if (now.length === 0) continue;
     // Only units may run beside an installation: they measure no time.
     if (!now.includes('unit')) await installed;
-    console.log(`\n── ${now.join(' and ')} ──`);
-    await timed(`${now.join(' and ')} done`, () =>
-      Promise.all(now.map(async (layer) => results.set(layer, await layers[layer](words)))),
-    );
+    console.log(`\n── ${now.join(', ')} ──`);
+    await timed(`${now.join(', ')} done`, () => runPhase(now, words, results));
   }
   const leftovers = await findLeftovers(folder);
   folder.dispose();
   keepDurations([...results.values()].flat());
   report(results, leftovers);
+}
+
+async function runPhase(
+  phase: readonly Layer[],
+  words: readonly string[],
+  results: Map<Layer, readonly TestOutcome[]>,
+): Promise<void> {
+  const { promise: windowsClosed, resolve: more } = deferred<void>();
+  const run = async (layer: Layer) => results.set(layer, await layers[layer](words, windowsClosed));
+  const [windowed, others] = separate(phase, (layer) => WINDOWED.includes(layer));
+  await Promise.all([Promise.all(windowed.map(run)).finally(more), ...others.map(run)]);
 }
 
 /** Checks and packs before the first test. Units look only at what is built, not at the package. */

@@ -2,13 +2,12 @@
 import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { mapConcurrently } from '../../src/base/async.ts';
 import { root } from './layers.ts';
 import { createQueue } from './queue.ts';
 
 export interface TestOutcome {
   readonly name: string;
-  /** Relative to the repository. Tests that a helper registers have none. */
+  /** Relative to the repository. */
   readonly file?: string;
   readonly ok: boolean;
   readonly ms: number;
@@ -19,6 +18,8 @@ export interface QueueOptions {
   readonly processes: number;
   /** Files that have a process of their own. They are first. */
   readonly alone?: readonly string[];
+  /** Until then, one process runs. */
+  readonly more?: Promise<unknown>;
   /** Around each process. */
   readonly limit?: (run: () => Promise<TestOutcome[]>) => Promise<TestOutcome[]>;
 }
@@ -26,15 +27,21 @@ export interface QueueOptions {
 /** Runs files in several processes, each of which takes the next file when it has run one. */
 export async function runQueue(
   files: readonly string[],
-  { processes, alone = [], limit = (run) => run() }: QueueOptions,
+  { processes, alone = [], more, limit = (run) => run() }: QueueOptions,
 ): Promise<TestOutcome[]> {
   using queue = createQueue(files);
   const workers = Array.from(
     { length: Math.min(processes, files.length) },
     () => () => runNodeTests(['test/runner/queue.ts'], 1, queue.argv),
   );
-  const work = [...alone.map((file) => () => runNodeTests([file], 1)), ...workers];
-  return (await mapConcurrently(processes, work, limit)).flat();
+  const work = [...alone.map((file) => () => runNodeTests([file], 1)), ...workers].values();
+  const outcomes: TestOutcome[] = [];
+  const runInTurn = async (place: number) => {
+    if (place > 0) await more;
+    for (const run of work) outcomes.push(...(await limit(run)));
+  };
+  await Promise.all(Array.from({ length: processes }, (_, place) => runInTurn(place)));
+  return outcomes;
 }
 
 /** Every file gets a process of its own, and the same arguments. */
@@ -65,11 +72,15 @@ export async function runNodeTests(
     const isFile = files.includes(test.name);
     if ((test.details.type === 'suite' && isCounted) || (ok && (isSkipped || isFile))) return;
     const ms = test.details.duration_ms;
-    // Tests that a helper registers have the helper's file.
-    const file = test.file?.endsWith('.test.ts') ? relative(root, test.file) : undefined;
+    const file = test.file?.endsWith('.test.ts') ? relative(root, test.file) : fileOfQueue;
     if (file === undefined) outcomes.push({ name: test.name, ok, ms });
     else outcomes.push({ name: `${file}: ${test.name}`, file, ok, ms });
   };
+  // Tests that a helper registers have the helper's file, but they follow the start of their own (queue.ts).
+  let fileOfQueue: string | undefined;
+  events.on('test:start', ({ name }) => {
+    if (name.endsWith('.test.ts')) fileOfQueue = name;
+  });
   events.on('test:pass', (test) => add(test, true));
   events.on('test:fail', (test) => add(test, false));
   const output = events.compose(spec);
