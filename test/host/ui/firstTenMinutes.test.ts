@@ -12,11 +12,11 @@ import {
   button,
   codeLens,
   dialog,
-  HAS_NOTE,
   quickInput,
   quickPickRow,
   runCommand,
   toast,
+  waitForNote,
 } from '../workbench/page.ts';
 import { answerCall, waitingCall } from './consent.ts';
 import { fakeProvider, setEnvironment } from './fakeProvider.ts';
@@ -125,7 +125,7 @@ async function newChat({ page }: Ui): Promise<void> {
   await runCommand(page, 'Filechat: New Chat');
   await activeTab(page, 'new.chat.md').waitFor();
   await focused(page).waitFor();
-  await page.waitForFunction(HAS_NOTE, GHOST);
+  await waitForNote(page, GHOST);
 }
 
 const GHOST = 'Ask anything. Shift\\+Enter sends. @ tools, # files, / commands';
@@ -135,7 +135,7 @@ async function untilReplied({ page, evaluate }: Ui, words: string): Promise<stri
   const text = await waitForText(evaluate, `${words}\n\n# %% user\n`);
   // The page is behind the text, and may still show the last hint.
   await page.locator('.view-line', { hasText: words }).waitFor();
-  await page.waitForFunction(HAS_NOTE, GHOST);
+  await waitForNote(page, GHOST);
   await focused(page).waitFor();
   await until(async () => {
     const lines = await evaluate((vscode) => vscode.window.activeTextEditor?.document.lineCount);

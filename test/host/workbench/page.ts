@@ -168,9 +168,29 @@ export async function chooseFromMenu(page: Page, thing: Locator, entry: string |
   await page.keyboard.press('Enter');
   await menu.waitFor({ state: 'detached' });
 }
-/** For `waitForFunction`: whether matching words are drawn after a line. They are not part of the text of the page. */
-export const HAS_NOTE = `(words) => [...document.querySelectorAll('.view-line span')].some((each) =>
-  new RegExp(words).test(getComputedStyle(each, '::after').content))`;
+/** Whether words that match are drawn after a line. They are not part of the text of the page. */
+export function hasNote(page: Page, words: string): Promise<boolean> {
+  return page.evaluate(noteScript(words)) as Promise<boolean>;
+}
+
+export async function waitForNote(page: Page, words: string): Promise<void> {
+  await page.waitForFunction(noteScript(words));
+}
+
+export async function waitForNoNote(page: Page, words: string): Promise<void> {
+  await page.waitForFunction(`!${noteScript(words)}`);
+}
+
+/** A call, because Playwright only evaluates a string: a function in it would count as true. */
+function noteScript(words: string): string {
+  return `[...document.querySelectorAll('.view-line span')].some((each) =>
+    new RegExp(${JSON.stringify(words)}).test(getComputedStyle(each, '::after').content))`;
+}
+
+/** The cursor as the window has it: the extension host knows it before. */
+export async function waitForCursor(page: Page, line: number, column: number): Promise<void> {
+  await page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+}
 
 /** How long a hover may take to appear before a user would point again. */
 const HOVER_MS = 5_000;

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
-import { waitFor } from '../../../process.ts';
 import {
   activeTab,
   button,
   codeLens,
   dialog,
   focusEditor,
-  HAS_NOTE,
   runCommand,
   titleButton,
   toast,
+  waitForCursor,
+  waitForNote,
 } from '../../../workbench/page.ts';
 import { answerCall } from '../../consent.ts';
 import { heldModel } from '../../heldModel.ts';
@@ -73,15 +73,9 @@ ui.test(
     reply.call('sample__chart', { title: 'Costs', values: [1] });
     reply.finish('tool_calls');
     await answerCall(page, 'sample.chart', 'Edit Arguments');
-    await waitFor('the cursor to be in the arguments', 10_000, async () => {
-      const line = await evaluate((vscode) => {
-        const { document, selection } = vscode.window.activeTextEditor ?? {};
-        return document?.lineAt(selection?.active.line ?? 0).text;
-      });
-      return line === '{"title": "Costs", "values": [1]}' || undefined;
-    });
+    await waitForCursor(page, 6, '{"title": "Costs", "values": [1]}'.length + 1);
     await page.keyboard.press('Backspace');
-    await page.waitForFunction(HAS_NOTE, 'the arguments are not valid JSON');
+    await waitForNote(page, 'the arguments are not valid JSON');
     await codeLens(page, 'Allow Once').click();
     await toast(page, 'Fix the arguments of sample.chart, then allow the call.').waitFor();
     await focusEditor(page);
@@ -90,7 +84,7 @@ ui.test(
     for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
     await page.keyboard.type('Low ');
     await waitForText(evaluate, '"Low Costs"');
-    await page.waitForFunction(HAS_NOTE, 'arguments edited');
+    await waitForNote(page, 'arguments edited');
     await takeScreenshot(page, 'edited-while-it-waits');
     await codeLens(page, 'Allow Once').click();
     const second = await model.next();

@@ -14,10 +14,11 @@ import {
   codeLens,
   dialog,
   focusEditor,
-  HAS_NOTE,
   imageWidth,
   pick,
   toast,
+  waitForNoNote,
+  waitForNote,
 } from '../../../workbench/page.ts';
 import { answerCall } from '../../consent.ts';
 import { heldModel } from '../../heldModel.ts';
@@ -76,7 +77,7 @@ ui.test('a lens regenerates a reply, and a running chat shows the elapsed time',
   await waitForText(evaluate, 'Four, as');
   await codeLens(page, 'Stop').waitFor();
   // The figures are drawn after the line, where only the style sheet knows them.
-  await page.waitForFunction(HAS_NOTE, '[1-9]\\d* s · ≈8 tokens');
+  await waitForNote(page, '[1-9]\\d* s · ≈8 tokens');
   await takeInBothThemes(session, 'running-turn');
   await evaluate(async (vscode) => {
     const { uri } = vscode.window.activeTextEditor?.document ?? {};
@@ -85,11 +86,11 @@ ui.test('a lens regenerates a reply, and a running chat shows the elapsed time',
     await vscode.workspace.applyEdit(rename);
   });
   await activeTab(page, 'renamed.chat.md').waitFor();
-  await page.waitForFunction(HAS_NOTE, '[1-9]\\d* s · ≈8 tokens');
+  await waitForNote(page, '[1-9]\\d* s · ≈8 tokens');
   first.finish();
   await waitForText(evaluate, 'knows.\n\n# %% user\n');
   await codeLens(page, 'Stop').waitFor({ state: 'detached' });
-  await page.waitForFunction(NO_FIGURES, '\\d s');
+  await waitForNoNote(page, '\\d s');
 
   await codeLens(page, 'Regenerate').click();
   const second = await model.next();
@@ -327,5 +328,3 @@ function gradient(width: number, height: number) {
   }
   return { width, height, pixels };
 }
-
-const NO_FIGURES = `(words) => !(${HAS_NOTE})(words)`;

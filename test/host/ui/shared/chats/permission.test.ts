@@ -4,7 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
 import { createTemporaryFolder, waitFor } from '../../../process.ts';
-import { button, codeLens, dialog, focusEditor, HAS_NOTE, toast } from '../../../workbench/page.ts';
+import {
+  button,
+  codeLens,
+  dialog,
+  focusEditor,
+  hasNote,
+  toast,
+  waitForNote,
+} from '../../../workbench/page.ts';
 import { answerCall, answerNotice, notice, waitingCall } from '../../consent.ts';
 import { type HeldReply, heldModel } from '../../heldModel.ts';
 import { openChat, takeInBothThemes, takeScreenshot, type Ui, uiSession } from '../../session.ts';
@@ -140,12 +148,12 @@ ui.test('four calls wait together, and each is answered on its own', async (sess
   await codeLens(page, 'Allow All (2)').waitFor();
   // The last one, which runs after the third.
   await codeLens(page, 'Allow Once').click();
-  await page.waitForFunction(HAS_NOTE, 'Allowed · runs after c3');
+  await waitForNote(page, 'Allowed · runs after c3');
   await takeScreenshot(page, 'allowed-before-its-turn');
   await answerCall(page, 'sample.weather');
   await waitForText(evaluate, '# %% tool sample.weather c4');
-  await page.waitForFunction(HAS_NOTE, 'Tell the model why');
-  assert.equal(await page.evaluate(`(${HAS_NOTE})('Ask anything')`), false);
+  await waitForNote(page, 'Tell the model why');
+  assert.equal(await hasNote(page, 'Ask anything'), false);
   // Written after the cursor was moved.
   await waitForText(evaluate, 'title: "Compare them."');
   await page.keyboard.type('Rome is too hot.');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
 import {
   focusEditor,
@@ -9,6 +8,7 @@ import {
   quickInput,
   quickPickLabels,
   quickPickRow,
+  waitForNote,
 } from '../../../workbench/page.ts';
 import { showFile, takeScreenshot, uiSession } from '../../session.ts';
 
@@ -42,8 +42,8 @@ ui.test('each link shows whether its file is sent', async (session) => {
   );
   writeFileSync(workspace.path('asked.chat.md'), CHAT);
   await showFile(session, 'asked.chat.md');
-  for (const words of ['✓ 22 bytes', '✗ not sent', '✗ name only', '? asks before sending']) {
-    await waitForMark(page, words);
+  for (const words of ['✓ 22 bytes', '✗ not sent', '✗ name only', '\\? asks before sending']) {
+    await waitForNote(page, words);
   }
   await pointAt(
     page,
@@ -108,10 +108,3 @@ ui.test(
     await page.keyboard.press('Escape');
   },
 );
-
-/** Decorations are drawn by the style sheet. */
-async function waitForMark(page: Page, words: string): Promise<void> {
-  const isThere = `(wanted) => [...document.querySelectorAll('.view-line span')]
-    .some((span) => getComputedStyle(span, '::after').content.includes(wanted))`;
-  await page.waitForFunction(`(${isThere})(${JSON.stringify(words)})`);
-}

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
-import { button, codeLens, dialog, HAS_NOTE, pick, toast } from '../../../workbench/page.ts';
+import { button, codeLens, dialog, pick, toast, waitForNote } from '../../../workbench/page.ts';
 import { answerCall, waitingCall } from '../../consent.ts';
 import { takeInBothThemes, type Ui, uiSession } from '../../session.ts';
 
@@ -78,7 +78,7 @@ ui.test('“Always” ends when the tool changes, and the question shows the cha
   );
   await callTool(session);
   await waitingCall(page, 'changing.add').waitFor();
-  await page.waitForFunction(HAS_NOTE, 'changed since you allowed it');
+  await waitForNote(page, 'changed since you allowed it');
   await takeInBothThemes(session, 'a-tool-has-changed');
   await codeLens(page, 'Show Changes').click();
   const diff = page.locator('.monaco-diff-editor');

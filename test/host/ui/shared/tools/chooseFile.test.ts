@@ -11,10 +11,10 @@ import {
   button,
   dialog,
   focusEditor,
-  HAS_NOTE,
   quickInput,
   quickPickRow,
   runCommand,
+  waitForNote,
 } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { answerCall, waitingCall } from '../../consent.ts';
@@ -50,7 +50,7 @@ ui.test(
     await box.press('Enter');
 
     await waitingCall(page, 'files.measure_object').waitFor();
-    await page.waitForFunction(HAS_NOTE, 'sends my sales\\.csv \\(19 bytes\\)');
+    await waitForNote(page, 'sends my sales\\.csv \\(19 bytes\\)');
     await takeScreenshot(page, 'consent-to-files');
     await answerCall(page, 'files.measure_object');
     const text = await waitForText(evaluate, createHash('sha256').update(CSV).digest('hex'));
