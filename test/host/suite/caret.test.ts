@@ -117,15 +117,20 @@ suite('the cursor after a run', () => {
     const bottom = top();
     await vscode.commands.executeCommand('editorScroll', { to: 'up', by: 'line', value: 60 });
     await until(() => top() < bottom - 50);
+    await untilTold();
     const before = top();
     await send(asked, ...paragraphs);
     await holds(document, 'Paragraph 39.');
     sendAll(asked, end());
     await running;
-    // The response comes after everything that the reply has caused.
-    await vscode.commands.executeCommand('setContext', 'filechat.test', true);
+    await untilTold();
     assert.equal(top(), before);
   });
+
+  /** The window responds after it has reported everything that happened before. */
+  async function untilTold(): Promise<void> {
+    await vscode.commands.executeCommand('setContext', 'filechat.test', true);
+  }
 
   /** Runs the chat while another file is in front of it. */
   async function runInBackground(name: string): Promise<vscode.TextDocument> {
@@ -157,7 +162,7 @@ suite('the cursor after a run', () => {
     const place = new vscode.Selection(4, 1, 4, 1);
     const editor = await vscode.window.showTextDocument(document, { selection: place });
     // The response comes after everything that showing the tab has caused.
-    await vscode.commands.executeCommand('setContext', 'filechat.test', true);
+    await untilTold();
     assert.deepEqual(editor.selection.active, place.active);
   });
 });
