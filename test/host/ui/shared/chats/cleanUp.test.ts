@@ -111,7 +111,8 @@ ui.test('an unsaved chat says where its files are, and takes them along', async 
  */
 async function fillFileDialog(page: Page, path: string): Promise<void> {
   const box = quickInput(page).locator('.quick-input-box input');
-  await box.waitFor();
+  // When it has read the first folder, it writes the path of its own again, whatever is in the box.
+  await quickInput(page).locator('.monaco-list-row', { hasText: 'cmdassets' }).waitFor();
   await until(async () => {
     await page.locator('.quick-input-progress.done').waitFor({ state: 'attached' });
     if ((await box.inputValue()) !== path) {
