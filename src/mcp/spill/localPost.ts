@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { isLoopback } from '../../base/addresses.ts';
-import { ReadAhead } from './readAhead.ts';
 
 /** As much of a reader of `Response.body` as is needed here. */
 export interface BodyReader {
@@ -92,30 +92,71 @@ function decoded(message: IncomingMessage): Readable {
   return decoder === undefined ? message : pipeline(message, decoder, () => {});
 }
 
+/** What may arrive before it is read; more stays with the server. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
+/** Reads a body chunk by chunk as it comes from the socket. An iterator of the stream would be slower. */
 class MessageReader implements BodyReader {
-  readonly #chunks: ReadAhead;
+  readonly #stream: Readable;
   readonly #message: IncomingMessage;
+  readonly #socket: Socket;
   readonly #signal: AbortSignal | undefined;
+  #waiting: Buffer[] = [];
+  #bytes = 0;
+  #ended = false;
+  #error: unknown;
+  #wake: (() => void) | undefined;
 
   constructor(stream: Readable, message: IncomingMessage, signal: AbortSignal | undefined) {
+    this.#stream = stream;
     this.#message = message;
+    this.#socket = message.socket;
     this.#signal = signal;
-    const { socket } = message;
     // The parser, which comes first, copies what it passes on.
-    socket.on('data', release);
-    this.#chunks = new ReadAhead(stream, () => socket.off('data', release));
+    this.#socket.on('data', release);
+    stream
+      .on('data', (chunk: Buffer) => this.#take(chunk))
+      .on('end', () => this.#end())
+      .on('error', (error) => this.#end(error))
+      .on('close', () => this.#end(new Error('The connection was closed.')));
   }
 
   async read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> {
-    const value = await this.#chunks.next().catch((cause: unknown) => {
-      throw this.#signal?.aborted ? this.#signal.reason : new TypeError('terminated', { cause });
-    });
-    return value === undefined ? { done: true } : { done: false, value };
+    while (this.#waiting.length === 0 && !this.#ended) {
+      if (this.#stream.isPaused()) this.#stream.resume();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const value = this.#waiting.shift();
+    if (value !== undefined) {
+      this.#bytes -= value.length;
+      return { done: false, value };
+    }
+    if (this.#error === undefined) return { done: true };
+    throw this.#signal?.aborted ? this.#signal.reason : new TypeError('terminated', { cause: this.#error });
   }
 
   async cancel(): Promise<void> {
-    this.#chunks.cancel();
+    this.#waiting = [];
+    this.#end();
     // After its end, the connection can be used again.
     if (!this.#message.complete) this.#message.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#waiting.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes >= MAX_WAITING_BYTES) this.#stream.pause();
+    this.#wake?.();
+  }
+
+  #end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#socket.off('data', release);
+    this.#error = error;
+    this.#wake?.();
   }
 }

@@ -18,7 +18,6 @@ import { atMost, TimeSlice } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
-import { ReadAhead } from './readAhead.ts';
 import type { PendingRequests } from './tickets.ts';
 
 interface StdioOptions {
@@ -159,10 +158,8 @@ export class StdioTransport implements Transport {
 
   async #read(stdout: Readable): Promise<void> {
     try {
-      const chunks = new ReadAhead(stdout);
-      for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) await this.#take(chunk);
+      for await (const chunk of stdout) await this.#take(chunk as Buffer);
     } catch (error) {
-      stdout.destroy();
       if (this.#closing === undefined) this.onerror?.(error as Error);
     } finally {
       await this.#filter.abort();
