@@ -251,8 +251,11 @@ async function createListener(
         `Large files from ${source}: ${files}. To refuse files of this size, lower the setting filechat.results.maxAssetBytes.`,
       ),
     onReply: (progress) => reportReply(progress, context),
-    onUsage: (model, usage) =>
-      context.err(`${model.name}: ${describeUsage(usage, costOf(usage, model.price))}`),
+    onUsage: (model, usage) => {
+      const used = describeUsage(usage, costOf(usage, model.price));
+      // Some servers report no tokens.
+      if (used !== '') context.err(`${model.name}: ${used}`);
+    },
   });
 }
 

@@ -92,6 +92,18 @@ describe('filechat run with a model', () => {
     });
   }
 
+  it('a model that reports no tokens leaves no line about them', async (t) => {
+    const url = await serveHttp(t, (request, response) => {
+      const delta = { choices: [{ index: 0, delta: { content: 'Hello.' } }] };
+      const stream = `data: ${JSON.stringify(delta)}\n\ndata: [DONE]\n\n`;
+      request.resume().once('end', () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream);
+      });
+    });
+    const cli = await createChatFolder(t, 'openai-compatible', url);
+    checkEnd(await cli.run(...TALK), { code: 0, stderr: '' });
+  });
+
   it('a second run of an answered chat sends no request', async (t) => {
     const mock = await startSaying(t, 'Hello.');
     const cli = await createChatFolder(t, 'anthropic', mock.url);
