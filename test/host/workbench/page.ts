@@ -181,7 +181,7 @@ export async function waitForNoNote(page: Page, words: string): Promise<void> {
   await page.waitForFunction(`!${noteScript(words)}`);
 }
 
-/** A call, because Playwright only evaluates a string: a function in it would count as true. */
+/** Not a function: Playwright only evaluates a string, so a function in it would count as true. */
 function noteScript(words: string): string {
   return `[...document.querySelectorAll('.view-line span')].some((each) =>
     new RegExp(${JSON.stringify(words)}).test(getComputedStyle(each, '::after').content))`;
