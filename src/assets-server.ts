@@ -13,6 +13,7 @@ import {
   UsageError,
 } from './assetsServer/usage.ts';
 import { messageOf } from './base/errors.ts';
+import { exitWhenIdle } from './base/exit.ts';
 import { showInvisible } from './chat/format/escape.ts';
 
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
@@ -92,4 +93,5 @@ function readVersion(): string {
   return manifest.version;
 }
 
+exitWhenIdle();
 process.exitCode = await main();

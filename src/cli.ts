@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { exitWhenIdle } from './base/exit.ts';
 import { showInvisible } from './chat/format/escape.ts';
 import { askOn, main } from './cli/main.ts';
 
@@ -24,6 +25,7 @@ const manifest: { readonly version: string } = JSON.parse(
 const writeTo = (stream: NodeJS.WriteStream) => (text: string) =>
   void stream.write(`${showInvisible(text.trimEnd())}\n`);
 
+exitWhenIdle();
 process.exitCode = await main(process.argv.slice(2), {
   out: writeTo(process.stdout),
   err: writeTo(process.stderr),

@@ -1,6 +1,6 @@
 /** The built programs on the oldest Node that package.json promises. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ import { repositoryPath } from '../helpers/sampleServer.ts';
 import { freePort, fromNpm, startAndAwait } from '../helpers/serving.ts';
 
 const installTimeoutMs = 5 * 60_000;
+const endTimeoutMs = 60_000;
 let node = '';
 
 before(
@@ -59,6 +60,16 @@ for (const name of names) {
 }
 `;
 
+/** Objects are collected when nothing can be called back any more. */
+const COLLECT_AT_EXIT = `
+const registry = new FinalizationRegistry(() => {});
+const registerMany = () => { for (let at = 0; at < 1000; at += 1) registry.register({ at }, at); };
+process.on('exit', () => {
+  registerMany();
+  gc();
+});
+`;
+
 describe('the oldest Node', { concurrency: 2 }, () => {
   it('is the one that package.json names', async () => {
     const manifest = JSON.parse(await readFile(repositoryPath('package.json'), 'utf8'));
@@ -87,6 +98,14 @@ describe('the oldest Node', { concurrency: 2 }, () => {
     const results = (await cli.read('a.chat.md')).split(/^# %% tool /m).slice(1);
     assert.equal(results.length, calls.length);
     for (const result of results) assert.match(result, new RegExp(`Echo: hi|${IMAGE}`));
+  });
+
+  it('ends whatever is collected while it ends', async (t) => {
+    const flags = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(COLLECT_AT_EXIT)}`];
+    const { start } = await createCli(t, {});
+    checkEnd(await start(['--version'], { flags }).ended, { code: 0 });
+    const served = spawnSync(node, [...flags, assetsServerFile(), '--version'], { timeout: endTimeoutMs });
+    assert.equal(served.status, 0, String(served.error));
   });
 
   it('asks on the terminal', async (t) => {

@@ -139,6 +139,8 @@ function startCli(
     detached,
     env: { ...process.env, ...env },
     stdio: [withInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    timeout: endTimeoutMs,
+    killSignal: 'SIGKILL',
   });
   let stdout = '';
   let stderr = '';
@@ -161,3 +163,5 @@ function startCli(
 }
 
 const SAID = 'filechat-said';
+/** A process that does not end by itself fails its test. */
+const endTimeoutMs = 3 * 60_000;
