@@ -2,19 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { AuditFile } from './assets/auditFile.ts';
-import { createShared, type Shared } from './assetsServer/shared.ts';
-import { type HttpOptions, serveOverHttp } from './assetsServer/transport/http.ts';
-import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import {
   readCommandLine,
   type ServeOptions,
   TOKEN_VARIABLE,
   USAGE,
   UsageError,
-} from './assetsServer/usage.ts';
+} from './assetsServer/commandLine.ts';
+import { createShared, type Shared } from './assetsServer/shared.ts';
+import { type HttpOptions, serveOverHttp } from './assetsServer/transport/http.ts';
+import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import { messageOf } from './base/errors.ts';
-import { exitWhenIdle } from './base/exit.ts';
-import { showInvisible } from './chat/format/escape.ts';
+import { exitWhenIdle } from './base/exitWhenIdle.ts';
+import { showInvisible } from './chat/format/escapeMarkers.ts';
 
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 

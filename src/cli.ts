@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { exitWhenIdle } from './base/exit.ts';
-import { showInvisible } from './chat/format/escape.ts';
+import { exitWhenIdle } from './base/exitWhenIdle.ts';
+import { showInvisible } from './chat/format/escapeMarkers.ts';
 import { askOn, main } from './cli/main.ts';
 
 // A reader such as `head`, or a terminal, may close before everything is written.

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
+import { previewOptions } from './vscode/annotations/previewWords.ts';
 import type { App } from './vscode/app.ts';
 import type { LAUNCHED_FROM } from './vscode/assetsServer/launcher.ts';
 import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
 import type { ChatNode } from './vscode/chats/tree.ts';
-import { previewOptions } from './vscode/read/previewWords.ts';
 import { type Registrations, registerAll } from './vscode/registration.ts';
 import type { ServerNode } from './vscode/servers/items.ts';
 

@@ -1,12 +1,12 @@
 import { untilAborted } from './base/async.ts';
 import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
-import type { WrittenCall } from './chat/format/calls.ts';
+import type { WrittenCall } from './chat/format/callInfo.ts';
 import { interruptedReply, nextAction, pendingCalls } from './chat/format/nextAction.ts';
 import { parseChat, turnBody } from './chat/format/parse.ts';
-import { nameServers, runPendingCalls, settleSentCalls } from './loop/calls.ts';
 import { compact } from './loop/compaction.ts';
 import { explainFailedEdit, failed, logFailures, STOPPED } from './loop/document.ts';
 import { type InsertionDeps, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
+import { nameServers, runPendingCalls, settleSentCalls } from './loop/pendingCalls.ts';
 import { findRefusal, type ToolCallDeps, type ToolRun } from './loop/permission.ts';
 import { type ReplyDeps, type ReplyProgress, writeReply } from './loop/replies.ts';
 import type { RunOutcome } from './ports/document.ts';

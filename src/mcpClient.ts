@@ -11,7 +11,7 @@ import type { PoolOptions } from './mcp/pool/options.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
 import { type CallOptions, ReadingPool } from './mcp/pool/reads.ts';
 import type { RunningServer } from './mcp/pool/slot.ts';
-import { SpillTable } from './mcp/spill/files.ts';
+import { SpillTable } from './mcp/spill/spillFiles.ts';
 import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {
   CompletionRequest,
@@ -121,7 +121,7 @@ export class McpClient extends ReadingPool implements ServerHost {
     const { server, tool } = call;
     const subject = `Tool ${tool} of server ${server}`;
     const send = async (running: RunningServer) => {
-      const { makeCall } = await import('./mcp/pool/calls.ts');
+      const { makeCall } = await import('./mcp/pool/makeCall.ts');
       const result = await makeCall(call, {
         ...options,
         running,

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
-import { showInvisible } from '../chat/format/escape.ts';
+import { showInvisible } from '../chat/format/escapeMarkers.ts';
 import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
 import { makeFolders, renameOver } from './writeFile.ts';
 

@@ -1,10 +1,10 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { ASSET_FOLDER } from '../base/assetNames.ts';
 import { BUDGET } from '../base/budget.ts';
 import { decodeOtherText } from '../base/encodings.ts';
 import { hasCode } from '../base/errors.ts';
 import { decodeUtf8, visibleLine } from '../base/lines.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isAllowedType, isTextType, listTypes } from '../media/table.ts';
 import type { AttachedFile, AttachmentSource, FileSource, FoundFile } from '../ports/document.ts';

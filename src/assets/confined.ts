@@ -8,9 +8,9 @@ import {
 } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { ASSET_FOLDER, DEVICE_NAME } from '../base/assetNames.ts';
 import { hasCode } from '../base/errors.ts';
 import { NOT_A_FILE, readFailure } from '../base/fileErrors.ts';
-import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { durationSeconds, type ImageSize, imageSize } from '../media/measure.ts';
 import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';

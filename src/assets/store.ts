@@ -2,10 +2,10 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { lstat, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customAlphabet } from 'nanoid';
+import { ASSET_FOLDER, assetName, readAssetName } from '../base/assetNames.ts';
 import { Queues } from '../base/async.ts';
 import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
-import { ASSET_FOLDER, assetName, readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
 import type {
   AssetKind,

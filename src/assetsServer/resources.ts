@@ -18,7 +18,7 @@ import {
   type FoundEntry,
   type ReadThresholds,
 } from '../catalog/entry.ts';
-import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
+import { pageAfter, parseCursor, writeCursor } from '../catalog/listAssets.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { AuditedFile } from '../ports/tools.ts';
 import type { Follower } from './follower.ts';

@@ -14,10 +14,10 @@ import { visibleLine } from '../base/lines.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { CatalogRefusal, type ReadThresholds } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import { inputSchema, SERVER_SPECS } from '../catalog/specs.ts';
+import { inputSchema, SERVER_SPECS } from '../catalog/toolSpecs.ts';
 import { Watching } from '../catalog/watch.ts';
 import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
-import type { ServeOptions } from './usage.ts';
+import type { ServeOptions } from './commandLine.ts';
 
 /** Shared by all connections of a server. */
 export interface Shared {

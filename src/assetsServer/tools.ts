@@ -17,10 +17,16 @@ import {
   type FoundEntry,
   type ReadThresholds,
 } from '../catalog/entry.ts';
-import { listAssets } from '../catalog/list.ts';
+import { listAssets } from '../catalog/listAssets.ts';
 import { saveAsset } from '../catalog/save.ts';
-import { searchChats } from '../catalog/search.ts';
-import { type ReadAs, readArguments, SERVER_SPECS, SERVER_WINDOW, type ToolName } from '../catalog/specs.ts';
+import { searchChats } from '../catalog/searchChats.ts';
+import {
+  type ReadAs,
+  readArguments,
+  SERVER_SPECS,
+  SERVER_WINDOW,
+  type ToolName,
+} from '../catalog/toolSpecs.ts';
 import {
   listOutput,
   listText,

@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isInside, statOf } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../base/assetNames.ts';
 import { unlessAborted } from '../base/async.ts';
 import { visibleLine } from '../base/lines.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
 import {
   type Address,
   type AssetEntry,
@@ -20,7 +20,7 @@ import {
   readAddress,
 } from './entry.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
-import type { SavedAssets } from './saved.ts';
+import type { SavedAssets } from './savedAssets.ts';
 import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan } from './scan.ts';
 
 interface CatalogOptions {

@@ -14,7 +14,7 @@ import { isSendableImage, MAX_IMAGE_BYTES, MAX_SCALED_BYTES, SENT_TYPES } from '
 import { sniffBytes } from '../media/sniff.ts';
 import { isTextType } from '../media/table.ts';
 import { CatalogRefusal, entryTitle, type FoundEntry } from './entry.ts';
-import type { ReadAs } from './specs.ts';
+import type { ReadAs } from './toolSpecs.ts';
 import { bytesWindow, type FileWindow, readWindow, refusing } from './windows.ts';
 
 /** Larger images are scaled, and larger sounds are not returned as blocks. */

@@ -1,5 +1,5 @@
+import { ASSET_FOLDER, DEVICE_NAME, readAssetName } from '../base/assetNames.ts';
 import { visibleLine } from '../base/lines.ts';
-import { ASSET_FOLDER, DEVICE_NAME, readAssetName } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType, mediaByType } from '../media/table.ts';
 import { estimateFile } from '../model/request/estimate.ts';

@@ -1,15 +1,15 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { withFile } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../base/assetNames.ts';
 import { visibleLine } from '../base/lines.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
 import type { Chat } from '../chat/format/chat.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';
 import { chatTitle } from '../chat/outline/title.ts';
 import { isAssetFileName } from './entry.ts';
 import { FileMemory } from './fileMemory.ts';
-import { SavedMemory } from './saved.ts';
+import { SavedMemory } from './savedAssets.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {

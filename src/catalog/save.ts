@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path';
 import { FolderAssets } from '../assets/store.ts';
+import { ASSET_FOLDER, DEVICE_NAME } from '../base/assetNames.ts';
 import { decodeBase64, isSurelyLarger } from '../base/base64.ts';
-import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { renderFileLink } from '../chat/edits/fileLink.ts';
 import { detectMediaType, sniffBytes } from '../media/sniff.ts';
@@ -9,8 +9,8 @@ import { isAllowedType, isTextType, listTypes, type MediaType, mediaByExtension 
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, CHAT_ENDING, type ChatId } from './entry.ts';
-import { recordSaved, SAVED_FILE } from './saved.ts';
-import type { Upload } from './specs.ts';
+import { recordSaved, SAVED_FILE } from './savedAssets.ts';
+import type { Upload } from './toolSpecs.ts';
 
 export interface UploadLimits {
   readonly maxBytes: number;

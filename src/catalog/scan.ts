@@ -2,9 +2,9 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { statOf, toReadError } from '../assets/confined.ts';
+import { ASSET_FOLDER, readAssetName } from '../base/assetNames.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { defined } from '../base/json.ts';
-import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './entry.ts';
 import { versionOf } from './fileMemory.ts';
 import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, type ReadChat } from './mentions.ts';
-import { SAVED_FILE, type SavedAsset, type SavedAssets } from './saved.ts';
+import { SAVED_FILE, type SavedAsset, type SavedAssets } from './savedAssets.ts';
 
 /** A real path, and the first part of the ids below it. */
 export interface Root {

@@ -1,13 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { statOf } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../base/assetNames.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import { CHAT_ENDING, type Entry, folderNameProblem, isAssetFileName } from './entry.ts';
-import { SAVED_FILE } from './saved.ts';
+import { SAVED_FILE } from './savedAssets.ts';
 
 export interface CatalogChange {
   /** Entries were added, removed or renamed. */

@@ -1,10 +1,10 @@
 import { BUDGET } from '../base/budget.ts';
 import { eachLine, endOfLine, startOfLine } from '../base/lines.ts';
-import type { WrittenCall } from './format/calls.ts';
+import type { WrittenCall } from './format/callInfo.ts';
 import { type Chat, readMarker, type Turn } from './format/chat.ts';
 import { FenceReader } from './format/fence.ts';
+import { isSettingKey, type SettingKey } from './format/frontMatter.ts';
 import { turnAt } from './format/parse.ts';
-import { isSettingKey, type SettingKey } from './format/settings.ts';
 
 /** What is being typed at the cursor. Offsets are in the file. */
 export type CompletionPlace =

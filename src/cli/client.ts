@@ -4,28 +4,32 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../base/errors.ts';
 import { defined, parseJson } from '../base/json.ts';
+import { readSettings } from '../chat/format/frontMatter.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import { readSettings } from '../chat/format/settings.ts';
 import { withEnvFile } from '../mcp/config/envFile.ts';
 import { type ResolvedServer, resolveInputs } from '../mcp/config/inputs.ts';
-import { readServers as readServerSettings, readServersFile } from '../mcp/config/servers.ts';
+import { readServers as readServerSettings, readServersFile } from '../mcp/config/readServers.ts';
 import type { ServerConfig } from '../mcp/config/types.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
 import type { Authorize } from '../mcp/oauth/authorizations.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
 import { McpClient } from '../mcpClient.ts';
-import { ModelFinder } from '../model/config/find.ts';
 import { envKey, keyVariables } from '../model/config/keys.ts';
-import { type LearnedLimit, type LimitStore, ModelLimits } from '../model/config/limits.ts';
-import { type ModelConfig, readModels as readModelSettings, readModelsFile } from '../model/config/models.ts';
+import { type LearnedLimit, type LimitStore, ModelLimits } from '../model/config/knownLimits.ts';
+import {
+  type ModelConfig,
+  readModels as readModelSettings,
+  readModelsFile,
+} from '../model/config/modelConfig.ts';
+import { ModelFinder } from '../model/config/modelFinder.ts';
 import type { ChatModel, RequestFeature } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/servers.ts';
+import type { CliContext, Work } from './commandLine.ts';
 import { replaceFile } from './fileDocument.ts';
 import { renderOption } from './help.ts';
 import { stateFolder } from './recovery.ts';
 import { type CliSettings, limitsOf, readText, toolSettingsOf } from './settings.ts';
 import { terminalRequests } from './terminal.ts';
-import type { CliContext, Work } from './usage.ts';
 
 interface ClientDeps {
   readonly command: Work;

@@ -2,31 +2,31 @@ import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { sweepChatFolder } from '../assets/store.ts';
+import { BUILT_IN_SERVER } from '../base/assetNames.ts';
 import { visibleLine } from '../base/lines.ts';
-import { BUILT_IN_SERVER } from '../base/names.ts';
 import { needsServers, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
-import { renderCallName, renderToolName } from '../chat/format/calls.ts';
+import { renderCallName, renderToolName } from '../chat/format/callInfo.ts';
 import type { Turn } from '../chat/format/chat.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { attachAddress } from '../loop/attachAddress.ts';
-import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
+import { ReferencedFiles } from '../mcp/fileArguments/referencedFiles.ts';
 import { isSwitchedOff, withSwitches } from '../mcp/pool/switchedTools.ts';
 import type { McpClient } from '../mcpClient.ts';
 import { costOf, describeUsage } from '../model/config/prices.ts';
-import { billingPage } from '../model/failures.ts';
+import { billingPage } from '../model/describeFailure.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { Failure, FailureKind } from '../ports/failures.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import { createMcpClient, createModelFinder, readServers, toVariable } from './client.ts';
+import { type AttachCommand, type ChatWork, type CliContext, UsageError, type Work } from './commandLine.ts';
 import { FileDocument } from './fileDocument.ts';
 import { assetsBeside, report, withLock } from './recovery.ts';
 import { type CliSettings, limitsOf, maxListMs, readCliSettings } from './settings.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { type AttachCommand, type ChatWork, type CliContext, UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work | AttachCommand, context: CliContext): Promise<0 | 1> {

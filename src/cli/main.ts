@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { deferred, Queues, untilAborted } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { showInvisible } from '../chat/format/escape.ts';
+import { showInvisible } from '../chat/format/escapeMarkers.ts';
+import { type CliContext, readCommand, type TerminalAsk, UsageError } from './commandLine.ts';
 import { helpText, usageText } from './help.ts';
-import { type CliContext, readCommand, type TerminalAsk, UsageError } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function main(argv: readonly string[], context: CliContext): Promise<number> {

@@ -2,10 +2,10 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
-import { retrySaves } from '../loop/retry.ts';
+import { retrySaves } from '../loop/retrySaves.ts';
 import type { RunOutcome } from '../ports/document.ts';
+import type { CliContext } from './commandLine.ts';
 import { FileDocument } from './fileDocument.ts';
-import type { CliContext } from './usage.ts';
 
 /** The assets of a chat; what cannot be saved beside it is kept in the user's state folder. */
 export function assetsBeside(chat: string): FolderAssets {

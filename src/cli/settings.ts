@@ -5,13 +5,13 @@ import { messageOf } from '../base/errors.ts';
 import { readFailure } from '../base/fileErrors.ts';
 import { parseConfig } from '../base/json.ts';
 import { readSettingsObject, type SettingValues, settingValues } from '../base/settings.ts';
-import { readServers } from '../mcp/config/servers.ts';
+import { readServers } from '../mcp/config/readServers.ts';
 import { fieldProblems, readToolSettings, type ToolSettings } from '../mcp/config/toolSettings.ts';
 import { MAX_TIMER_MS } from '../mcp/connection/requestTimers.ts';
 import type { ResultLimits } from '../mcpClient.ts';
-import { readModels } from '../model/config/models.ts';
+import { readModels } from '../model/config/modelConfig.ts';
+import { type AttachCommand, UsageError, type Work } from './commandLine.ts';
 import type { CommandName } from './help.ts';
-import { type AttachCommand, UsageError, type Work } from './usage.ts';
 
 export interface CliSettings extends SettingValues {
   /** The folder of the file of settings, else the current one. Paths in the settings are relative to it. */

@@ -1,18 +1,18 @@
 import { messageOf } from '../base/errors.ts';
 import { foldLines } from '../base/lines.ts';
-import { renderToolName } from '../chat/format/calls.ts';
-import { restoreInvisible } from '../chat/format/escape.ts';
-import { strictest } from '../chat/format/settings.ts';
+import { renderToolName } from '../chat/format/callInfo.ts';
+import { restoreInvisible } from '../chat/format/escapeMarkers.ts';
+import { strictest } from '../chat/format/frontMatter.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
 import { PendingRequestLimit } from '../mcp/requests/requestLimit.ts';
 import { type ArgumentQuestion, checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../mcp/schema/arguments.ts';
-import { answerSampling } from '../model/sampling/sampling.ts';
+import { answerSampling } from '../model/sampling/answerSampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Elicitation, ElicitationAnswer, Root, ServerRequests } from '../ports/servers.ts';
 import type { Approval, Consent, ConsentAnswer, ToolCall } from '../ports/tools.ts';
-import type { CliContext, TerminalAsk } from './usage.ts';
+import type { CliContext, TerminalAsk } from './commandLine.ts';
 
 interface TerminalRequestsOptions {
   readonly approve: Approval;

@@ -4,7 +4,7 @@ import { hostOf, isLoopback } from '../base/addresses.ts';
 import { messageOf } from '../base/errors.ts';
 import { limitBody } from '../base/httpBody.ts';
 import { linkFetched, readAddress } from '../chat/edits/addressLink.ts';
-import { reachOf, refusalReason } from '../mcp/config/addresses.ts';
+import { reachOf, refusalReason } from '../mcp/config/networkReach.ts';
 import { RefusedAddressError, sendConfined } from '../mcp/oauth/confinedFetch.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { AssetStore } from '../ports/results.ts';

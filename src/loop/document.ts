@@ -1,6 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import { RunError } from '../model/failures.ts';
+import { RunError } from '../model/describeFailure.ts';
 import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
 
 /** The same document, except that failed edits and saves are logged and resolve to false instead of rejecting. */

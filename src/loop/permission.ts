@@ -1,6 +1,6 @@
 import { untilAborted } from '../base/async.ts';
-import { renderToolName } from '../chat/format/calls.ts';
-import { listNames, UNKNOWN_SERVER } from '../model/request/tools.ts';
+import { renderToolName } from '../chat/format/callInfo.ts';
+import { listNames, UNKNOWN_SERVER } from '../model/request/modelTools.ts';
 import type { ChatDocument, FileArguments, Log, PreparedArguments, RunOutcome } from '../ports/document.ts';
 import type { ChatRules, ModelTool } from '../ports/models.ts';
 import type { AssetStore } from '../ports/results.ts';

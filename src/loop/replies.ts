@@ -1,6 +1,6 @@
 import { TimeSlice } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { RunError } from '../model/failures.ts';
+import { RunError } from '../model/describeFailure.ts';
 import { isModelFailure, type RetryOptions, waitForRetry } from '../model/providers/retry.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { Failure } from '../ports/failures.ts';
@@ -14,10 +14,10 @@ import type {
   Usage,
 } from '../ports/models.ts';
 import { failed, failedBy, STOPPED } from './document.ts';
-import type { MadeFileDeps } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
 import { Reply } from './reply.ts';
 import { newId, ReplyWriter } from './replyWriter.ts';
+import type { MadeFileDeps } from './saveMadeFiles.ts';
 
 export interface ReplyDeps extends Pick<ToolCallDeps, 'document' | 'log' | 'rescue'>, MadeFileDeps {
   readonly conversation: Conversation;

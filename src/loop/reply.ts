@@ -1,6 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
-import { readToolName } from '../chat/format/calls.ts';
+import { readToolName } from '../chat/format/callInfo.ts';
 import {
   HeldReasoning,
   InlineReasoning,
@@ -11,7 +11,7 @@ import {
 import { type PartialReply, partialReply, withoutProblems } from '../chat/reply/place.ts';
 import { ReplyRenderer, type WrittenEvent } from '../chat/reply/render.ts';
 import { repairArguments } from '../mcp/callArguments/repair.ts';
-import { toolOfName, UNKNOWN_SERVER } from '../model/request/tools.ts';
+import { toolOfName, UNKNOWN_SERVER } from '../model/request/modelTools.ts';
 import type { ChatDocument } from '../ports/document.ts';
 import type {
   MadeFile,
@@ -24,9 +24,9 @@ import type {
 import type { ProblemPart } from '../ports/results.ts';
 import type { ToolName } from '../ports/tools.ts';
 import { renderPart } from '../result/markdown.ts';
-import { type MadeFileDeps, MadeFiles, type PartialFile } from './madeFiles.ts';
 import type { ToolCallDeps } from './permission.ts';
 import type { ReplyWriter } from './replyWriter.ts';
+import { type MadeFileDeps, MadeFiles, type PartialFile } from './saveMadeFiles.ts';
 
 /** One reply on its way from the model's events to the document's text. */
 export class Reply {

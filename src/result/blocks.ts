@@ -1,7 +1,7 @@
 import { readDataUrl } from '../base/base64.ts';
 import { defined, field, isObject, mapStrings } from '../base/json.ts';
 import { withoutTerminalSequences } from '../base/lines.ts';
-import { decodePercent } from '../chat/format/escape.ts';
+import { decodePercent } from '../chat/format/escapeMarkers.ts';
 import { detectMarkup, isSvgType } from '../media/sniff.ts';
 import type { DataPart, ForAudience, LinkPart, ProblemPart, TextPart, ToolResult } from '../ports/results.ts';
 

@@ -2,7 +2,7 @@ import { defined } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { readAssetLink, renderAssetLink } from '../chat/format/assetLink.ts';
 import type { Turn } from '../chat/format/chat.ts';
-import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
+import { restoreInvisible, showInvisible } from '../chat/format/escapeMarkers.ts';
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { detectMarkup } from '../media/sniff.ts';

@@ -1,4 +1,9 @@
-import { escapeMarkers, restoreInvisible, showInvisible, unescapeMarkers } from '../chat/format/escape.ts';
+import {
+  escapeMarkers,
+  restoreInvisible,
+  showInvisible,
+  unescapeMarkers,
+} from '../chat/format/escapeMarkers.ts';
 import type { TextPart } from '../ports/results.ts';
 
 /** Links that load nothing until they are clicked. */

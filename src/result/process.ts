@@ -1,12 +1,12 @@
+import { ASSET_FOLDER, assetName } from '../base/assetNames.ts';
 import { TimeSlice } from '../base/async.ts';
 import { BUDGET } from '../base/budget.ts';
 import { groupBy } from '../base/collections.ts';
 import { messageOf } from '../base/errors.ts';
 import { defined, field } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
-import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import { SETTINGS } from '../base/settings.ts';
-import { escapeMarkers } from '../chat/format/escape.ts';
+import { escapeMarkers } from '../chat/format/escapeMarkers.ts';
 import type {
   AssetKind,
   AssetPart,

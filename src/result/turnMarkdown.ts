@@ -1,8 +1,8 @@
 import { trimBlankLines } from '../base/lines.ts';
 import { renderAssetLink } from '../chat/format/assetLink.ts';
-import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
+import { escapeMarkers, showInvisible } from '../chat/format/escapeMarkers.ts';
 import { fence } from '../chat/format/fence.ts';
-import { escapeReply, withoutClosingLines } from '../chat/reply/escape.ts';
+import { escapeReply, withoutClosingLines } from '../chat/reply/escapeReply.ts';
 import { languageOf } from '../media/table.ts';
 import type { ResultPart, TextPart } from '../ports/results.ts';
 import { codeSpan, PREVIEW_INFO, renderPart } from './markdown.ts';

@@ -1,6 +1,6 @@
+import { readAssetName } from '../base/assetNames.ts';
 import { defined } from '../base/json.ts';
 import { eachLine } from '../base/lines.ts';
-import { readAssetName } from '../base/names.ts';
 import { renderAssetLink } from '../chat/format/assetLink.ts';
 import { readMarker } from '../chat/format/chat.ts';
 import { FenceReader } from '../chat/format/fence.ts';

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { showInvisible } from '../../src/chat/format/escape.ts';
+import { showInvisible } from '../../src/chat/format/escapeMarkers.ts';
 import { main } from '../../src/cli/main.ts';
-import { readServersFile } from '../../src/mcp/config/servers.ts';
+import { readServersFile } from '../../src/mcp/config/readServers.ts';
 import { McpClient } from '../../src/mcpClient.ts';
 import { root as repository } from '../runner/layers.ts';
 import {

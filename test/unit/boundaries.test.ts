@@ -71,7 +71,7 @@ describe('imports', () => {
     ['chat/edits/fork.ts', '../../mcp/lists/icons.ts'],
     ['result/markdown.ts', '../assets/store.ts'],
     ['vscode/chats/chats.ts', '../../cli/usage.ts'],
-    ['cli/usage.ts', '../vscode/settings.ts'],
+    ['cli/commandLine.ts', '../vscode/settings.ts'],
     ['listener.ts', './assets/store.ts'],
     ['mcp/apps/app.ts', '../../model/tour.ts'],
     ['views/gallery/page/dom.ts', 'vscode'],

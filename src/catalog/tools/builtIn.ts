@@ -1,11 +1,11 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ASSET_FOLDER, BUILT_IN_SERVER, readAssetName } from '../../base/assetNames.ts';
 import { RecentValues } from '../../base/collections.ts';
-import { ASSET_FOLDER, BUILT_IN_SERVER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo, ToolName } from '../../ports/tools.ts';
 import type { Catalog } from '../catalog.ts';
-import type { BuiltInPlaces } from './files.ts';
-import type { ResourceAccess, ResourceHost } from './resources.ts';
+import type { BuiltInPlaces } from './readableFiles.ts';
+import type { ResourceAccess, ResourceHost } from './resourceTools.ts';
 
 export interface BuiltInOptions {
   /** Receives the address of the chat. Returns undefined in virtual workspaces, which have no files. */
@@ -35,7 +35,7 @@ export function withBuiltInTools(
     },
     async callTool(call, options) {
       if (call.server !== BUILT_IN_SERVER || !(await isOffered())) return host.callTool(call, options);
-      const { answerCall } = await import('./calls.ts');
+      const { answerCall } = await import('./answerCall.ts');
       const places = placesOf(options.chat);
       return answerCall(call, { places, catalogs, resources: { host, refusal }, options });
     },
@@ -44,7 +44,7 @@ export function withBuiltInTools(
 
 /** Loaded with the first use: most chats make no calls, and the tool descriptions are large. */
 export async function builtInTools(): Promise<readonly ToolInfo[]> {
-  return (await import('./calls.ts')).describeTools(BUILT_IN_SERVER);
+  return (await import('./answerCall.ts')).describeTools(BUILT_IN_SERVER);
 }
 
 /** Adds the built-in server to those of a chat if there is something to read: results of other tools, or assets. */

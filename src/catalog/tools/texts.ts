@@ -8,9 +8,9 @@ import { findBase64Runs, isMixed } from '../../result/findBase64.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/modelView.ts';
 import type { FileContents } from '../contents.ts';
 import { type AssetEntry, type Entry, entryTitle, type ReadThresholds, readingCost } from '../entry.ts';
-import type { AssetPage } from '../list.ts';
+import type { AssetPage } from '../listAssets.ts';
 import type { SavedUpload } from '../save.ts';
-import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from '../specs.ts';
+import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from '../toolSpecs.ts';
 import type { FileWindow } from '../windows.ts';
 
 export function listText(

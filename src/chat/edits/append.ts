@@ -1,7 +1,13 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-import { type NamedCall, renderCall, renderCallName, renderSentId, type SentMark } from '../format/calls.ts';
+import {
+  type NamedCall,
+  renderCall,
+  renderCallName,
+  renderSentId,
+  type SentMark,
+} from '../format/callInfo.ts';
 import { renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { answeredCall, answersTo, isSameCall, nextAction, openCalls } from '../format/nextAction.ts';

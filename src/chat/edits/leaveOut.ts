@@ -3,7 +3,7 @@ import { type Chat, renderMarker, type Turn } from '../format/chat.ts';
 import { findHidden } from '../format/comments.ts';
 import { isEmptyTurn, parseChat, turnBody } from '../format/parse.ts';
 import { insertLines } from '../format/textEdit.ts';
-import { escapeReply } from '../reply/escape.ts';
+import { escapeReply } from '../reply/escapeReply.ts';
 
 /** A `# %% system summary` turn replaces all turns above it in requests. */
 

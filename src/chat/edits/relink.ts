@@ -1,4 +1,4 @@
-import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/assetNames.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { findHidden } from '../format/comments.ts';
 import { localTarget, readDestination } from '../format/links.ts';

@@ -1,5 +1,5 @@
 import type { Asset, AssetKind, AssetMaker } from '../../ports/results.ts';
-import { decodePercent } from './escape.ts';
+import { decodePercent } from './escapeMarkers.ts';
 
 const MAKERS: Readonly<Record<AssetMaker, string>> = { tool: 'Tool', model: 'Model' };
 

@@ -1,5 +1,5 @@
 import type { Cut } from '../reply/notes.ts';
-import type { SentMark, WrittenCall } from './calls.ts';
+import type { SentMark, WrittenCall } from './callInfo.ts';
 
 export interface Chat {
   readonly frontMatter?: string;

@@ -1,9 +1,9 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { renderCallName, renderToolName, type WrittenCall } from './calls.ts';
+import { renderCallName, renderToolName, type WrittenCall } from './callInfo.ts';
 import { type ChatProblem, readMarker, type Turn } from './chat.ts';
-import { decodePercent } from './escape.ts';
+import { decodePercent } from './escapeMarkers.ts';
 import type { Fence } from './fence.ts';
 
 /** The XML calls and results of chat.md. They are read, never written; model output is escaped. */

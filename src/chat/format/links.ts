@@ -1,6 +1,6 @@
 import { eachLine } from '../../base/lines.ts';
 import { findHidden } from './comments.ts';
-import { decodePercent } from './escape.ts';
+import { decodePercent } from './escapeMarkers.ts';
 import { type LineRange, readLineRange, renderLineRange } from './lineRange.ts';
 import type { Region } from './textEdit.ts';
 

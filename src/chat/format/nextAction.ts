@@ -1,4 +1,4 @@
-import { readToolName, renderSentId, type SentMark, type WrittenCall } from './calls.ts';
+import { readToolName, renderSentId, type SentMark, type WrittenCall } from './callInfo.ts';
 import type { Chat, Turn } from './chat.ts';
 import { isEmptyTurn, parseChat } from './parse.ts';
 

@@ -1,6 +1,6 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { type Cut, readCut } from '../reply/notes.ts';
-import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
+import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './callInfo.ts';
 import { type Chat, type ChatProblem, type Marker, readMarker, type Turn } from './chat.ts';
 import { commentsOfTurn } from './comments.ts';
 import { FenceReader } from './fence.ts';

@@ -1,4 +1,4 @@
-import { readAssetName } from '../../base/names.ts';
+import { readAssetName } from '../../base/assetNames.ts';
 import type { AssetUse } from './references.ts';
 import { renderedText } from './title.ts';
 

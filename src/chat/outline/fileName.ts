@@ -1,4 +1,4 @@
-import { DEVICE_NAME } from '../../base/names.ts';
+import { DEVICE_NAME } from '../../base/assetNames.ts';
 import { titleFor } from './title.ts';
 
 const MAX_STEM_CHARS = 40;

@@ -1,6 +1,6 @@
 import { beforeLineBreak, endOfLine } from '../../base/lines.ts';
 import { isSummary } from '../edits/leaveOut.ts';
-import { renderCallName, renderToolName } from '../format/calls.ts';
+import { renderCallName, renderToolName } from '../format/callInfo.ts';
 import type { Chat, Role, Turn } from '../format/chat.ts';
 import type { Region } from '../format/textEdit.ts';
 import { renderedText } from './title.ts';

@@ -1,7 +1,7 @@
+import { ASSET_FOLDER } from '../../base/assetNames.ts';
 import { endOfLine, startOfLine } from '../../base/lines.ts';
-import { ASSET_FOLDER } from '../../base/names.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { readToolName, renderToolName } from '../format/calls.ts';
+import { readToolName, renderToolName } from '../format/callInfo.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { findLinks, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';

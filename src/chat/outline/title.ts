@@ -1,10 +1,10 @@
 import { eachLine, visibleLine } from '../../base/lines.ts';
 import { textAfterQuote } from '../edits/fileLink.ts';
-import { renderToolName } from '../format/calls.ts';
+import { renderToolName } from '../format/callInfo.ts';
 import type { Turn } from '../format/chat.ts';
 import { withoutComments } from '../format/comments.ts';
+import { readSettings } from '../format/frontMatter.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
-import { readSettings } from '../format/settings.ts';
 
 const MAX_TITLE_CHARS = 60;
 /** More than any title shows. */

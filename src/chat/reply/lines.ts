@@ -1,5 +1,5 @@
 import { MAX_ASSET_LINK_CHARS, readAssetLink } from '../format/assetLink.ts';
-import { spellOut } from '../format/escape.ts';
+import { spellOut } from '../format/escapeMarkers.ts';
 import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
 import { InlineReader, isOwnImage, isTableRule } from './inline.ts';

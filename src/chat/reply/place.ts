@@ -13,7 +13,7 @@ import { FenceReader } from '../format/fence.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
 import { insertion, insertLines, skipBlankLines } from '../format/textEdit.ts';
-import { readReasoning, readReplyText } from './escape.ts';
+import { readReasoning, readReplyText } from './escapeReply.ts';
 import { ReplyLines } from './lines.ts';
 import {
   type Cut,

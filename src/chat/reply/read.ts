@@ -3,11 +3,11 @@ import type { ProviderMetadata } from '../../ports/models.ts';
 import type { Asset } from '../../ports/results.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { readAssetLink } from '../format/assetLink.ts';
-import type { WrittenCall } from '../format/calls.ts';
+import type { WrittenCall } from '../format/callInfo.ts';
 import { renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader, UNNAMED_CALL } from '../format/fence.ts';
 import { parseChat } from '../format/parse.ts';
-import { checksum, readReasoning, readReplyText } from './escape.ts';
+import { checksum, readReasoning, readReplyText } from './escapeReply.ts';
 import {
   type MetadataNote,
   mergeMetadata,

@@ -1,8 +1,8 @@
 import type { MadeFileEvent, ModelEvent, ProviderMetadata } from '../../ports/models.ts';
-import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
-import { showInvisible } from '../format/escape.ts';
+import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/callInfo.ts';
+import { showInvisible } from '../format/escapeMarkers.ts';
 import { fence } from '../format/fence.ts';
-import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper, renderOwnCall } from './escape.ts';
+import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper, renderOwnCall } from './escapeReply.ts';
 import {
   escapeUnits,
   REASONING_FENCE,

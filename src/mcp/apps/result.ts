@@ -1,5 +1,5 @@
 import { field, isObject, mapStrings, parseJson } from '../../base/json.ts';
-import { parseArguments } from '../../chat/format/calls.ts';
+import { parseArguments } from '../../chat/format/callInfo.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
 import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { fence } from '../../chat/format/fence.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ToolCall, ToolInfo, ToolName } from '../../ports/tools.ts';

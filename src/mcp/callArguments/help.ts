@@ -4,7 +4,7 @@ import { BUDGET } from '../../base/budget.ts';
 import { defined, field, parseJson } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { exampleFor } from '../schema/example.ts';
-import { meterSchema } from '../schema/limits.ts';
+import { meterSchema } from '../schema/schemaLimits.ts';
 import { type Keywords, type PathStep, printJson, SchemaWalk } from '../schema/walk.ts';
 import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 

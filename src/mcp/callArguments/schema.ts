@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json.ts';
 import { exampleFor } from '../schema/example.ts';
-import { pickKeywords, schemaProblem } from '../schema/limits.ts';
+import { pickKeywords, schemaProblem } from '../schema/schemaLimits.ts';
 import { childSchema, type Keywords, type PathStep, SchemaWalk } from '../schema/walk.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
 import { checkConfig } from '../../base/json.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import type { ServerConfig } from './types.ts';
 
 const QUOTED = String.raw`(?:"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|'([^']*)')[ \t]*(?:#[^\n]*)?`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { inputsOf } from './inputs.ts';
 import { looksSecret, MASK } from './secrets.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';

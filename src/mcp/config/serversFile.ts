@@ -1,5 +1,5 @@
 import { blankComments, field, isObject, parseConfig } from '../../base/json.ts';
-import type { NewServer } from './entries.ts';
+import type { NewServer } from './serverEntry.ts';
 
 /** The places of a property in a text. */
 interface PropertyPlace {

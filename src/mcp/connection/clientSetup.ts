@@ -12,7 +12,7 @@ import { APPS_EXTENSION } from '../apps/app.ts';
 import { pickIcon } from '../lists/pages.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
 import { readSampling, writeSamplingAnswer } from '../requests/sampling.ts';
-import { oneLine } from './failure.ts';
+import { oneLine } from './explainFailure.ts';
 import type { RequestTimers } from './requestTimers.ts';
 
 export interface SdkClientOptions {

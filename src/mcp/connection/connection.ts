@@ -10,7 +10,7 @@ import { defined, field } from '../../base/json.ts';
 import type { LogLevel, ServerOffers } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { createMask } from '../config/secrets.ts';
-import { PendingRequests, type Ticket } from '../spill/tickets.ts';
+import { PendingRequests, type Ticket } from '../spill/pendingRequests.ts';
 import { type Answers, aboutServer, createAnswers, createClient, offersOf } from './clientSetup.ts';
 import {
   explainFailure,
@@ -20,7 +20,7 @@ import {
   oneLine,
   ProtocolMismatch,
   SESSION_EXPIRED,
-} from './failure.ts';
+} from './explainFailure.ts';
 import { MAX_TIMER_MS, RequestTimers } from './requestTimers.ts';
 import { ServerLog } from './serverLog.ts';
 import { StderrTail } from './stderr.ts';

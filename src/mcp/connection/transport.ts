@@ -14,9 +14,9 @@ import {
 import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig } from '../config/types.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
+import type { PendingRequests } from '../spill/pendingRequests.ts';
 import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
-import type { PendingRequests } from '../spill/tickets.ts';
-import { networkCode } from './failure.ts';
+import { networkCode } from './explainFailure.ts';
 import type { ProcessGuard } from './processGuard.ts';
 
 export interface ServerTransport extends Transport {

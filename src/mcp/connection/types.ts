@@ -3,7 +3,7 @@ import type { ServerAbout } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
 import type { ServerConfig } from '../config/types.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import type { SpillTable } from '../spill/files.ts';
+import type { SpillTable } from '../spill/spillFiles.ts';
 import type { SdkClientOptions } from './clientSetup.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';

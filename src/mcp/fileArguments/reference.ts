@@ -1,5 +1,5 @@
-import { readAssetName } from '../../base/names.ts';
-import { decodePercent } from '../../chat/format/escape.ts';
+import { readAssetName } from '../../base/assetNames.ts';
+import { decodePercent } from '../../chat/format/escapeMarkers.ts';
 import type { FileReference } from '../../ports/document.ts';
 
 export type ParsedReference =

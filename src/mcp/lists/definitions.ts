@@ -11,7 +11,7 @@ import type {
 import type { ToolInfo } from '../../ports/tools.ts';
 import { readToolApp } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
-import { schemaProblem } from '../schema/limits.ts';
+import { schemaProblem } from '../schema/schemaLimits.ts';
 import {
   type Collected,
   collectPages,

@@ -2,7 +2,7 @@ import { TimeSlice } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
 import { messageOf } from '../../base/errors.ts';
 import { defined, field, jsonChars } from '../../base/json.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 
 export const MAX_ITEMS: number = BUDGET.listItems;
 const MAX_CURSOR_CHARS = 64 * 1024;

@@ -14,7 +14,7 @@ import {
 import { unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import type { OAuthConfig } from '../config/types.ts';
 import { createConfinedFetch } from './confinedFetch.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';

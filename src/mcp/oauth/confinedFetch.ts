@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { hostOf, isLoopback } from '../../base/addresses.ts';
-import { isForbiddenAddress, type Reach, reachOf } from '../config/addresses.ts';
+import { isForbiddenAddress, type Reach, reachOf } from '../config/networkReach.ts';
 
 /** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
 export class RefusedAddressError extends TypeError {

@@ -11,7 +11,7 @@ import type {
 import { BUDGET } from '../../base/budget.ts';
 import { limitBody } from '../../base/httpBody.ts';
 import { defined } from '../../base/json.ts';
-import { refusalReason } from '../config/addresses.ts';
+import { refusalReason } from '../config/networkReach.ts';
 import type { OAuthConfig } from '../config/types.ts';
 import { RefusedAddressError } from './confinedFetch.ts';
 import type { Credentials } from './credentials.ts';

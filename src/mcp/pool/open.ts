@@ -1,6 +1,6 @@
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { Connection } from '../connection/connection.ts';
-import { isTimeout, mayBeSse, needsLegacyProtocol, ProtocolMismatch } from '../connection/failure.ts';
+import { isTimeout, mayBeSse, needsLegacyProtocol, ProtocolMismatch } from '../connection/explainFailure.ts';
 import { type KnownProtocol, type KnownProtocols, unlessExpired } from '../connection/knownProtocols.ts';
 
 export interface OpenServerOptions {

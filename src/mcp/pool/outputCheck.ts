@@ -1,8 +1,8 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
 import { BUDGET } from '../../base/budget.ts';
 import { isObject, jsonChars } from '../../base/json.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
-import { meterSchema, pickKeywords, schemaProblem } from '../schema/limits.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
+import { meterSchema, pickKeywords, schemaProblem } from '../schema/schemaLimits.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 const MAX_PLACE_CHARS = 60;

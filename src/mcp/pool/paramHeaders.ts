@@ -1,5 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
-import { placeUnder, type SchemaPlace } from '../schema/limits.ts';
+import { placeUnder, type SchemaPlace } from '../schema/schemaLimits.ts';
 
 /** An argument that is also sent as a header, so that proxies can route by it. */
 export interface ParamHeader {

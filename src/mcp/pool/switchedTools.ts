@@ -1,5 +1,5 @@
-import { renderToolName } from '../../chat/format/calls.ts';
-import { allowsTool } from '../../chat/format/settings.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
+import { allowsTool } from '../../chat/format/frontMatter.ts';
 import type { ToolHost, ToolList, ToolName } from '../../ports/tools.ts';
 
 /** Neither lists nor calls the tools that the setting `disabledTools` matches. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined, field, isObject } from '../../base/json.ts';
-import { oneLine } from '../connection/failure.ts';
+import { oneLine } from '../connection/explainFailure.ts';
 import type { CallContext } from '../connection/types.ts';
 
 /*

@@ -1,10 +1,10 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { field, isObject } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports/servers.ts';
-import { refusalReason } from '../config/addresses.ts';
+import { refusalReason } from '../config/networkReach.ts';
 import { type ArgumentQuestion, isAnswer } from '../schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../schema/arguments.ts';
-import { schemaProblem } from '../schema/limits.ts';
+import { schemaProblem } from '../schema/schemaLimits.ts';
 
 /** Parses the params of `elicitation/create`. Throws if they are not supported. */
 export function readElicitation(params: unknown): Elicitation {

@@ -7,7 +7,7 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from '../../ports/servers.ts';
-import { schemaProblem } from '../schema/limits.ts';
+import { schemaProblem } from '../schema/schemaLimits.ts';
 import { printJson } from '../schema/walk.ts';
 
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */

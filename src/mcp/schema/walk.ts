@@ -1,6 +1,6 @@
 import { BUDGET } from '../../base/budget.ts';
 import { field, isObject, jsonChars } from '../../base/json.ts';
-import { decodePercent } from '../../chat/format/escape.ts';
+import { decodePercent } from '../../chat/format/escapeMarkers.ts';
 
 export type Keywords = Readonly<Record<string, unknown>>;
 

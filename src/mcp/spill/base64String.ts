@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { writeFailure } from '../../base/fileErrors.ts';
 import type { Spill } from '../../ports/results.ts';
-import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
+import { readSpilled, type SpillFile, type SpillTable } from './spillFiles.ts';
 
 /** The part of a data: URL before the base64, as raw JSON text. */
 interface DataUrlHead {

@@ -3,7 +3,7 @@ import { BUDGET } from '../../base/budget.ts';
 import { limitBody, withBody } from '../../base/httpBody.ts';
 import { JsonFilter } from './jsonFilter.ts';
 import { type Answer, answerOf, type BodyReader, canPostLocally, postLocally, release } from './localPost.ts';
-import type { PendingRequests } from './tickets.ts';
+import type { PendingRequests } from './pendingRequests.ts';
 
 type Filter = (body: BodyReader, requests: PendingRequests) => AsyncGenerator<Buffer>;
 

@@ -1,10 +1,10 @@
 import { Throttle } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './base64String.ts';
-import type { SpillTable } from './files.ts';
 import { JsonPosition } from './jsonPosition.ts';
+import type { PendingRequests } from './pendingRequests.ts';
+import type { SpillTable } from './spillFiles.ts';
 import { TextSpill } from './textString.ts';
-import type { PendingRequests } from './tickets.ts';
 
 /** A longer string goes to a file if it can be base64. */
 const MIN_SPILLED_CHARS = 64 * 1024;

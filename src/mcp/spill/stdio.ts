@@ -18,7 +18,7 @@ import { atMost, TimeSlice } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 import { JsonFilter } from './jsonFilter.ts';
-import type { PendingRequests } from './tickets.ts';
+import type { PendingRequests } from './pendingRequests.ts';
 
 interface StdioOptions {
   readonly server: StdioServer;

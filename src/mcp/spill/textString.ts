@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '../../base/errors.ts';
 import { writeFailure } from '../../base/fileErrors.ts';
 import type { Spill } from '../../ports/results.ts';
-import { readSpilled, type SpillFile, type SpillTable } from './files.ts';
+import { readSpilled, type SpillFile, type SpillTable } from './spillFiles.ts';
 
 /** A piece of this size fits into the buffer of a file. */
 const MAX_PIECE_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { defined } from '../../base/json.ts';
 import type { ListPrice } from '../../ports/models.ts';
 import { baseUrlOf, isSdkProvider } from '../providers/wire.ts';
-import { ABILITIES, type Ability, type ModelConfig } from './models.ts';
+import { ABILITIES, type Ability, type ModelConfig } from './modelConfig.ts';
 
 /** What is known about a model. Unknown fields are absent, never guessed. */
 export interface ModelFacts {

@@ -1,6 +1,6 @@
 import { isSdkProvider, KEY_HEADERS, wireOf } from '../providers/wire.ts';
-import { isLocal } from './addresses.ts';
-import type { ModelConfig, ProviderName } from './models.ts';
+import { isLocal } from './modelAddress.ts';
+import type { ModelConfig, ProviderName } from './modelConfig.ts';
 
 /**
  * The key for a model from the environment: under the model's name, else under the provider's usual variable. The usual

@@ -1,4 +1,4 @@
-import { isLocal } from './addresses.ts';
+import { isLocal } from './modelAddress.ts';
 
 type Wire = 'anthropic' | 'openai' | 'google' | 'openai-compatible';
 

@@ -3,10 +3,10 @@ import { startTimer, type Timer, unlessAborted } from '../../base/async.ts';
 import { BUDGET } from '../../base/budget.ts';
 import { BodyTooLargeError, limitBody } from '../../base/httpBody.ts';
 import { isObject, parseJson } from '../../base/json.ts';
-import type { ModelConfig } from '../config/models.ts';
+import type { ModelConfig } from '../config/modelConfig.ts';
 import { type Signs, StreamEnd, stopReasonOf } from './endings.ts';
 import { errorIn } from './errorBody.ts';
-import { ModelError } from './failure.ts';
+import { ModelError } from './modelError.ts';
 import { firstOf, type WireEvent } from './repairs.ts';
 import { baseUrlOf, wireOf } from './wire.ts';
 

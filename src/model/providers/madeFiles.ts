@@ -4,9 +4,9 @@ import { field, fieldsOf, listOf, textOf } from '../../base/json.ts';
 import type { MadeBytes, MadeFile, ModelEvent } from '../../ports/models.ts';
 import type { AssetKind } from '../../ports/results.ts';
 import { readBase64 } from '../../result/saveBytes.ts';
-import type { ModelConfig } from '../config/models.ts';
+import type { ModelConfig } from '../config/modelConfig.ts';
 import { headersFor, hostOf } from './endpoint.ts';
-import { isFetchFailure } from './failure.ts';
+import { isFetchFailure } from './modelError.ts';
 import { baseUrlOf } from './wire.ts';
 
 /** A file whose bytes are in the stream: base64, or a data: URL. */

@@ -1,7 +1,7 @@
 import type { LanguageModelV4ProviderTool, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { fieldsOf, listOf, parseJson } from '../../base/json.ts';
 import type { OwnCallEvent, OwnTool } from '../../ports/models.ts';
-import type { ModelConfig } from '../config/models.ts';
+import type { ModelConfig } from '../config/modelConfig.ts';
 
 type ToolIds = Partial<Record<OwnTool, LanguageModelV4ProviderTool['id']>>;
 

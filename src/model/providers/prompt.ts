@@ -19,7 +19,7 @@ import type {
   ModelRequest,
 } from '../../ports/models.ts';
 import { describeUnsent, ERROR_LEAD } from '../request/messages.ts';
-import { ModelError, stopped } from './failure.ts';
+import { ModelError, stopped } from './modelError.ts';
 import type { Wire } from './wire.ts';
 
 interface PromptOptions {

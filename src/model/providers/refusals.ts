@@ -12,7 +12,7 @@ import type {
   ModelRequest,
   RequestFeature,
 } from '../../ports/models.ts';
-import type { KnownLimits } from '../config/limits.ts';
+import type { KnownLimits } from '../config/knownLimits.ts';
 import {
   describeUnsent,
   ERROR_LEAD,

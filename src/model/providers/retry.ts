@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../ports/document.ts';
 import type { Failure } from '../../ports/failures.ts';
 import type { ModelFailure } from '../../ports/models.ts';
-import { RunError } from '../failures.ts';
+import { RunError } from '../describeFailure.ts';
 
 /** At one reply, whatever they fail with and however far they come: the user may pay for each. */
 const MAX_ATTEMPTS = 3;

@@ -21,12 +21,12 @@ import type {
   Reasoning,
 } from '../../ports/models.ts';
 import { isRefused, type ModelFacts } from '../config/facts.ts';
-import type { ModelConfig } from '../config/models.ts';
+import type { ModelConfig } from '../config/modelConfig.ts';
 import { fitImages } from '../request/fitImages.ts';
 import { filesOf, moveFiles } from '../request/messages.ts';
 import { headersFor, hostOf } from './endpoint.ts';
-import { ModelError, type RequestContext, stopped } from './failure.ts';
 import { fileOnServer, type StoredFile } from './madeFiles.ts';
+import { ModelError, type RequestContext, stopped } from './modelError.ts';
 import { hasOwnTool, ownTools } from './ownTools.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { refusedFeature } from './refusals.ts';

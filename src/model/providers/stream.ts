@@ -10,6 +10,7 @@ import type { StreamEnd } from './endings.ts';
 import { endingOf } from './endings.ts';
 import { createEndpointFetch, type EndpointOptions, WholeReply } from './endpoint.ts';
 import { EventReader } from './events.ts';
+import type { StoredFile } from './madeFiles.ts';
 import {
   connectionLost,
   ModelError,
@@ -18,8 +19,7 @@ import {
   stopped,
   toFailure,
   wrongFormat,
-} from './failure.ts';
-import type { StoredFile } from './madeFiles.ts';
+} from './modelError.ts';
 import type { Wire } from './wire.ts';
 
 /** Even the slowest models send keep-alives more often. */

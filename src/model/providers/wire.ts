@@ -1,6 +1,6 @@
 import { SENT_TYPES } from '../../media/imageLimits.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
-import type { ModelConfig, ProviderName } from '../config/models.ts';
+import type { ModelConfig, ProviderName } from '../config/modelConfig.ts';
 import { SIGNS, type Signs } from './endings.ts';
 
 /** The differences between the providers' protocols. */

@@ -13,10 +13,10 @@ import { isSendableImage, MAX_PDF_PAGES } from '../../media/imageLimits.ts';
 import type { AttachedFile } from '../../ports/document.ts';
 import type { ContentPart } from '../../ports/models.ts';
 import { assetReference, summarize } from '../../result/modelView.ts';
-import { type FileContext, readOnce } from './files.ts';
 import { textPart } from './messages.ts';
+import { stripTags } from './modelTools.ts';
+import { type FileContext, readOnce } from './readOnce.ts';
 import { sentAs } from './sentAs.ts';
-import { stripTags } from './tools.ts';
 
 /** About 100,000 tokens. */
 const MAX_ATTACHED_CHARS = 400_000;

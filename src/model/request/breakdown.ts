@@ -1,8 +1,8 @@
 import { groupBy } from '../../base/collections.ts';
 import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
+import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/frontMatter.ts';
 import { parseChat } from '../../chat/format/parse.ts';
-import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { ModelRequest, ModelTool } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';

@@ -1,15 +1,15 @@
+import { BUILT_IN_SERVER, DEVICE_NAME } from '../../base/assetNames.ts';
 import { trimBlankLines } from '../../base/lines.ts';
-import { BUILT_IN_SERVER, DEVICE_NAME } from '../../base/names.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
-import { parseChat } from '../../chat/format/parse.ts';
 import {
   allowsServer,
   allowsTool,
   type ChatSettings,
   mergeSettings,
   readSettings,
-} from '../../chat/format/settings.ts';
+} from '../../chat/format/frontMatter.ts';
+import { parseChat } from '../../chat/format/parse.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
 import type {
   ChatModel,
@@ -22,8 +22,8 @@ import type {
 import type { ToolHost, ToolInfo, ToolList, ToolName } from '../../ports/tools.ts';
 import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
+import { fitDescriptions, modelTools } from './modelTools.ts';
 import { buildRequest } from './request.ts';
-import { fitDescriptions, modelTools } from './tools.ts';
 
 export interface ConversationDeps {
   /** Without a name, the default model. Rejects with a message for the user. */

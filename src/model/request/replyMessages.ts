@@ -1,5 +1,5 @@
 import { defined } from '../../base/json.ts';
-import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/callInfo.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
@@ -7,8 +7,8 @@ import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } 
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { joinTexts, mergeMessages, textPart, userText } from './messages.ts';
+import { nameOfTool } from './modelTools.ts';
 import type { MadeViews, ViewedResult } from './resultFiles.ts';
-import { nameOfTool } from './tools.ts';
 
 export interface ReplyContext {
   readonly tools: readonly ModelTool[];

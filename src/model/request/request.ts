@@ -1,13 +1,13 @@
 import { trimBlankLines } from '../../base/lines.ts';
 import { isSummary, sinceSummary } from '../../chat/edits/leaveOut.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
-import { unescapeMarkers } from '../../chat/format/escape.ts';
+import { unescapeMarkers } from '../../chat/format/escapeMarkers.ts';
+import type { ChatSettings } from '../../chat/format/frontMatter.ts';
 import { answeredCall, answersTo } from '../../chat/format/nextAction.ts';
 import { isEmptyTurn, parseChat, turnBody } from '../../chat/format/parse.ts';
-import type { ChatSettings } from '../../chat/format/settings.ts';
-import { unescapeReply } from '../../chat/reply/escape.ts';
+import { unescapeReply } from '../../chat/reply/escapeReply.ts';
 import { partialReply } from '../../chat/reply/place.ts';
 import { callsInBody } from '../../chat/reply/read.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
@@ -22,6 +22,7 @@ import type {
 } from '../../ports/models.ts';
 import { AttachedParts, type Attachment } from './attachments.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
+import { compareCodeUnits, stripTags } from './modelTools.ts';
 import {
   CallIds,
   matchAnswers,
@@ -30,7 +31,6 @@ import {
   withContinuation,
 } from './replyMessages.ts';
 import { calledText, viewResults } from './resultFiles.ts';
-import { compareCodeUnits, stripTags } from './tools.ts';
 
 export interface RequestSources {
   readonly model: Pick<ChatModel, 'name' | 'accepts'>;

@@ -1,4 +1,4 @@
-import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import { renderToolName, type WrittenCall } from '../../chat/format/callInfo.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { type ChatMdPiece, readChatMdResult } from '../../chat/format/legacy.ts';
 import { turnBody } from '../../chat/format/parse.ts';
@@ -13,10 +13,10 @@ import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
 import { cleanText } from '../../result/blocks.ts';
 import { readToolResult } from '../../result/markdown.ts';
 import { limitText, toModelParts } from '../../result/modelView.ts';
-import { type FileContext, readOnce } from './files.ts';
 import { nameOf, textPart } from './messages.ts';
+import { stripTags } from './modelTools.ts';
+import { type FileContext, readOnce } from './readOnce.ts';
 import { acceptsFile, MAX_FILE_BYTES } from './sentAs.ts';
-import { stripTags } from './tools.ts';
 
 export type ViewedResult = Pick<CallResult, 'isError' | 'parts'>;
 

@@ -1,4 +1,4 @@
-import { readAssetName } from '../../base/names.ts';
+import { readAssetName } from '../../base/assetNames.ts';
 import { describeSize } from '../../base/size.ts';
 import { documentReader, MAX_DOCUMENT_BYTES } from '../../media/convert/documentText.ts';
 import type { DocumentReader } from '../../media/convert/job.ts';

@@ -1,7 +1,7 @@
-import { parseArguments } from '../../chat/format/calls.ts';
-import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
+import { parseArguments } from '../../chat/format/callInfo.ts';
+import { restoreInvisible, showInvisible } from '../../chat/format/escapeMarkers.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/servers.ts';
-import { describeMedia } from './sampling.ts';
+import { describeMedia } from './answerSampling.ts';
 
 interface Problem {
   /** A sentence for the user. */

@@ -1,5 +1,5 @@
 import type { MarkdownIt, Token } from 'markdown-it';
-import { readAssetName } from '../../base/names.ts';
+import { readAssetName } from '../../base/assetNames.ts';
 import type { Role } from '../../chat/format/chat.ts';
 import { readGeneratedLabel } from '../../chat/outline/assetLabel.ts';
 import { type Formats, toHtml } from './html.ts';

@@ -1,6 +1,6 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { eachLine, LineCounter } from '../../base/lines.ts';
-import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
+import { readCallInfo, readToolName } from '../../chat/format/callInfo.ts';
 import type { Chat, Role, Turn } from '../../chat/format/chat.ts';
 import { isEmptyTurn } from '../../chat/format/parse.ts';
 import { REASONING_HEAD, readCut } from '../../chat/reply/notes.ts';

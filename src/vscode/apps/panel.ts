@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { chatAttachments } from '../../assets/chatFiles.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import { fetchApp } from '../../mcp/apps/app.ts';
 import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
 import { placesOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { AppCalls } from './calls.ts';
+import { AppCalls } from './appCalls.ts';
 import { type AppPanelDeps, AppView, type ShownApp } from './view.ts';
 
 export class AppPanels implements vscode.Disposable {

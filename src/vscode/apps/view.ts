@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { encodeBase64 } from '../../base/base64.ts';
 import { field, isObject, parseJson } from '../../base/json.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { type McpApp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
 import { AppSession, type AppSessionDeps, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
 import type { Log } from '../../ports/document.ts';
@@ -12,7 +12,7 @@ import { toHtml } from '../../views/preview/html.ts';
 import { askInNotice } from '../consent/noticeQuestion.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { AppCallDeps, AppCalls } from './calls.ts';
+import type { AppCallDeps, AppCalls } from './appCalls.ts';
 
 export interface AppPanelDeps extends AppCallDeps {
   readonly extensionUri: vscode.Uri;

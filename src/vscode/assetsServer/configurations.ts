@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { type ImportApp, importSources } from '../../mcp/config/entries.ts';
+import { type ImportApp, importSources } from '../../mcp/config/serverEntry.ts';
 
 export interface Launch {
   readonly command: string;

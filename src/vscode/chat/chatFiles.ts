@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { newChat } from '../../chat/edits/append.ts';
-import type { WrittenCall } from '../../chat/format/calls.ts';
+import type { WrittenCall } from '../../chat/format/callInfo.ts';
 import type { Chat } from '../../chat/format/chat.ts';
 import { ChatReader } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';

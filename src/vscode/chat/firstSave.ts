@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { ASSET_FOLDER } from '../../base/assetNames.ts';
 import { messageOf } from '../../base/errors.ts';
-import { ASSET_FOLDER } from '../../base/names.ts';
 import { assetsLinkedIn, relinkAssets } from '../../chat/edits/relink.ts';
 import type { Log } from '../../ports/document.ts';
 import { showProblem } from '../ui/outcomes.ts';

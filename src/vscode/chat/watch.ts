@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { asksForReply } from '../../chat/edits/typing.ts';
-import { readSettings } from '../../chat/format/settings.ts';
+import { readSettings } from '../../chat/format/frontMatter.ts';
 import type { Disposable } from '../../ports/document.ts';
 import type { Runs } from '../run/runs.ts';
 import { chatOf, isChat } from './chatFiles.ts';

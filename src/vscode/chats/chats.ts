@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { chatStem } from '../../chat/outline/title.ts';
+import { attachFiles, insertAtCaret } from '../chat/chatCommands.ts';
 import {
   activeChat,
   chatName,
@@ -12,15 +13,14 @@ import {
   placeChat,
   readText,
 } from '../chat/chatFiles.ts';
-import { attachFiles, insertAtCaret } from '../chat/commands.ts';
 import type { ChatNaming } from '../chat/naming.ts';
+import { linesOf } from '../completion/symbols.ts';
 import type { Runs } from '../run/runs.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, RUNNING, showProblem, tell } from '../ui/outcomes.ts';
 import { confirm, moveToTrash } from '../ui/trash.ts';
-import { linesOf } from '../write/symbols.ts';
-import { ChatList, ChatTexts } from './list.ts';
-import { searchChats } from './search.ts';
+import { ChatList, ChatTexts } from './chatList.ts';
+import { searchChats } from './searchPick.ts';
 import { type ChatNode, ChatTree } from './tree.ts';
 
 const WALKTHROUGH = 'filechat.filechat#start';

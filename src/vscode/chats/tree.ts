@@ -3,7 +3,7 @@ import { groupBy } from '../../base/collections.ts';
 import { type ChatSummary, summarizeChat } from '../../chat/outline/title.ts';
 import type { Runs } from '../run/runs.ts';
 import { AGE_GROUPS, type AgeGroup, ageGroup, ageText } from './ages.ts';
-import type { ChatList, ChatTexts, FoundChat } from './list.ts';
+import type { ChatList, ChatTexts, FoundChat } from './chatList.ts';
 
 /** The editor creates every row, even those that are not visible. */
 const MAX_ROWS = 300;

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { askInNotice } from './noticeQuestion.ts';
 

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { groupBy } from '../../base/collections.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import { chatName, chatOf, isChat } from '../chat/chatFiles.ts';
 import { announce } from '../ui/announce.ts';
 import { commandLink, plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
-import { describeTool } from './callQuestion.ts';
-import { describeQuestion, stateOf } from './question.ts';
-import type { CallQuestions, OpenQuestion } from './questions.ts';
+import { describeTool } from './allowedTool.ts';
+import type { CallQuestions, OpenQuestion } from './callQuestions.ts';
+import { describeQuestion, stateOf } from './questionState.ts';
 
 /** Shows the calls that wait for permission: beside the calls, in notifications, and to `when` clauses. */
 export function showQuestions(questions: CallQuestions): vscode.Disposable {

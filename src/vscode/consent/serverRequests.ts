@@ -11,10 +11,10 @@ import { askInput, type Choice } from '../ui/askInput.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askQuestions } from '../ui/wizard.ts';
+import { askSampling, type SamplingDeps } from './askSampling.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
 import { describeAnswer, describeForm, describeUrl, noticeOfForm, noticeOfUrl } from './elicitationText.ts';
 import { askInNotice, type NoticeQuestion } from './noticeQuestion.ts';
-import { askSampling, type SamplingDeps } from './sampling.ts';
 
 const ANSWER = vscode.l10n.t('Answer…');
 const AGREE = vscode.l10n.t('Agree');

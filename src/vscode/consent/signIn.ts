@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { deferred, unlessAborted } from '../../base/async.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import { type AllowedTool, renderDefinition } from './callQuestion.ts';
+import { type AllowedTool, renderDefinition } from './allowedTool.ts';
 
 export const TOOL_SCHEME = 'filechat-tool';
 

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { ASSET_FOLDER } from '../../base/assetNames.ts';
 import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/collections.ts';
-import { ASSET_FOLDER } from '../../base/names.ts';
-import { parseSaved, SAVED_FILE, type SavedAssets } from '../../catalog/saved.ts';
+import { parseSaved, SAVED_FILE, type SavedAssets } from '../../catalog/savedAssets.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
 import { assetTitle } from '../chat/assetTitle.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../base/names.ts';
+import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../base/assetNames.ts';
 import { describeSize } from '../../base/size.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { AssetKind } from '../../ports/results.ts';

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { field, isObject } from '../../base/json.ts';
 import { factsOf } from '../../model/config/facts.ts';
-import type { ModelConfig } from '../../model/config/models.ts';
-import { removeModel, saveModel, type Unnamed } from '../../model/config/saved.ts';
+import type { ModelConfig } from '../../model/config/modelConfig.ts';
+import { removeModel, saveModel, type Unnamed } from '../../model/config/saveModel.ts';
 import { defaultModel, userModels, writeUserSetting } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { readAddress, type TypedAddress } from '../../model/config/addresses.ts';
 import { wellKnownModels } from '../../model/config/facts.ts';
 import { keyPlace } from '../../model/config/keys.ts';
-import { findBaseUrl, listModels } from '../../model/config/list.ts';
-import { type ListedModel, newestFirst, recommendModel } from '../../model/config/listing.ts';
-import type { ModelConfig } from '../../model/config/models.ts';
+import { findBaseUrl, listModels } from '../../model/config/listModels.ts';
+import { readAddress, type TypedAddress } from '../../model/config/modelAddress.ts';
+import type { ModelConfig } from '../../model/config/modelConfig.ts';
+import { type ListedModel, newestFirst, recommendModel } from '../../model/config/readListing.ts';
 import { defaultModel } from '../settings.ts';
 import { askChecked } from '../ui/checkedBox.ts';
 import { Pages, pickGrowing, type Step } from '../ui/growingPick.ts';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { keyPlace, readKey, type TypedKey } from '../../model/config/keys.ts';
-import { checkKey, KeyRefused, listModels } from '../../model/config/list.ts';
-import type { ListedModel } from '../../model/config/listing.ts';
-import type { ModelConfig } from '../../model/config/models.ts';
+import { checkKey, KeyRefused, listModels } from '../../model/config/listModels.ts';
+import type { ModelConfig } from '../../model/config/modelConfig.ts';
 import { PRESETS, type Preset, presetEndpoint } from '../../model/config/presets.ts';
+import type { ListedModel } from '../../model/config/readListing.ts';
 import { askChecked, type CheckedAnswer, type ReadText } from '../ui/checkedBox.ts';
 import type { Pages, Step } from '../ui/growingPick.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import { envKey, keyPlace } from '../../model/config/keys.ts';
-import type { ModelConfig } from '../../model/config/models.ts';
+import type { ModelConfig } from '../../model/config/modelConfig.ts';
 
 const PREFIX = 'key ';
 

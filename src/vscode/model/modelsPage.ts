@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { type ListedModel, recommendModel } from '../../model/config/listing.ts';
+import { type ListedModel, recommendModel } from '../../model/config/readListing.ts';
 import { askChecked, type CheckedAnswer } from '../ui/checkedBox.ts';
 import { type Pages, pickGrowing, type Row, type Step } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { factsOf, type ModelFacts } from '../../model/config/facts.ts';
-import type { ListedModel } from '../../model/config/listing.ts';
-import { ABILITIES, type Ability, type ModelConfig } from '../../model/config/models.ts';
+import { ABILITIES, type Ability, type ModelConfig } from '../../model/config/modelConfig.ts';
 import type { LocalServer, Preset } from '../../model/config/presets.ts';
 import { describeCount } from '../../model/config/prices.ts';
-import { isSameModel, type Unnamed } from '../../model/config/saved.ts';
+import type { ListedModel } from '../../model/config/readListing.ts';
+import { isSameModel, type Unnamed } from '../../model/config/saveModel.ts';
 import { isSdkProvider } from '../../model/providers/wire.ts';
 import type { ModelPrice } from '../../ports/models.ts';
 import { type Row, type RowButton, titledRows } from '../ui/growingPick.ts';

@@ -1,9 +1,8 @@
 import type * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { envKey } from '../../model/config/keys.ts';
-import { listLocalModels } from '../../model/config/list.ts';
-import type { ListedModel } from '../../model/config/listing.ts';
-import type { ModelConfig } from '../../model/config/models.ts';
+import { listLocalModels } from '../../model/config/listModels.ts';
+import type { ModelConfig } from '../../model/config/modelConfig.ts';
 import {
   type LocalServer,
   localServers,
@@ -11,6 +10,7 @@ import {
   type Preset,
   presetEndpoint,
 } from '../../model/config/presets.ts';
+import type { ListedModel } from '../../model/config/readListing.ts';
 import { listEditorModels } from './editorModel.ts';
 import type { Keys } from './keys.ts';
 

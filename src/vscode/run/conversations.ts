@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
-import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/names.ts';
+import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/assetNames.ts';
 import { ChatConversation, type ConversationDeps } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
 import { type ChatPlaces, placesOf } from '../chat/chatFiles.ts';
 import type { AttachmentConsent } from '../consent/attachments.ts';
-import type { EditorModels } from '../model/models.ts';
-import { SAMPLE_SERVER } from '../servers/list.ts';
-import type { EditorServers } from '../servers/servers.ts';
+import type { EditorModels } from '../model/editorModels.ts';
+import type { EditorServers } from '../servers/editorServers.ts';
+import { SAMPLE_SERVER } from '../servers/serverList.ts';
 import { maxSteps, sendImages } from '../settings.ts';
 import { EDITOR_SERVER, hasEditorTools, withEditorServer } from '../tools/editorTools.ts';
 

@@ -1,8 +1,8 @@
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import type { Usage } from '../../ports/models.ts';
+import { plainMarkdown } from '../annotations/toolHover.ts';
 import { isAtOrBelow, renamedPath } from '../chat/paths.ts';
-import { plainMarkdown } from '../read/toolHover.ts';
 import { describeSeconds, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 

@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import { CHAT_FILES, chatOf, withChat } from '../chat/chatFiles.ts';
-import { type CallLensKind, type CallQuestion, planCallLenses } from '../consent/question.ts';
-import type { CallQuestions } from '../consent/questions.ts';
+import type { CallQuestions } from '../consent/callQuestions.ts';
+import { type CallLensKind, type CallQuestion, planCallLenses } from '../consent/questionState.ts';
 import { buttonsFor, summarize } from '../ui/failureActions.ts';
 import { warn } from '../ui/outcomes.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
-import type { FailedRun, RunProblem } from './failures.ts';
 import { type LensKind, planLenses, rowStart } from './lensPlan.ts';
+import type { FailedRun, RunProblem } from './runFailures.ts';
 import type { Runs } from './runs.ts';
 
 interface LensDeps {

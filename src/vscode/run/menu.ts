@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { plainMessage } from '../ui/plainMessage.ts';
+import type { CostItem } from './costItem.ts';
 import { type CostView, describeNext, describeSpent, describeTurns } from './costText.ts';
-import type { CostItem } from './figures.ts';
 
 interface Choice extends vscode.QuickPickItem {
   readonly run?: () => unknown;

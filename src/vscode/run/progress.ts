@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { renderToolName } from '../../chat/format/calls.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import type { ReplyProgress } from '../../listener.ts';
 import type { Conversation } from '../../ports/models.ts';
 import type { ServerHost } from '../../ports/servers.ts';

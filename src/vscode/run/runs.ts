@@ -8,8 +8,8 @@ import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/m
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
+import { giveTitle } from '../chat/chatCommands.ts';
 import { chatName, moveToEnd } from '../chat/chatFiles.ts';
-import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { autoSave, resultLimits, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
@@ -17,9 +17,9 @@ import { announceBriefly } from '../ui/announce.ts';
 import { failed, RUNNING, tell, warn } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { RunTally } from './costText.ts';
-import { RunFailures } from './failures.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
+import { RunFailures } from './runFailures.ts';
 
 interface RunsDeps {
   readonly tools: ToolHost;

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { planRegeneration } from '../../chat/edits/fork.ts';
-import type { WrittenCall } from '../../chat/format/calls.ts';
+import type { WrittenCall } from '../../chat/format/callInfo.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
-import { retrySaves } from '../../loop/retry.ts';
+import { retrySaves } from '../../loop/retrySaves.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
+import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/chatCommands.ts';
 import { chatOf, selectArguments, withChat } from '../chat/chatFiles.ts';
-import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import type { StoreFor } from '../chat/stores.ts';
 import { autoSave } from '../settings.ts';

@@ -1,20 +1,20 @@
 import * as vscode from 'vscode';
+import { BUILT_IN_SERVER } from '../../base/assetNames.ts';
 import { field, isObject } from '../../base/json.ts';
-import { BUILT_IN_SERVER } from '../../base/names.ts';
-import { describeEntry, extractSecrets, readEntry, type ServerEntry } from '../../mcp/config/entries.ts';
 import { freeName, inputsFor, nameServer } from '../../mcp/config/pasted/normalize.ts';
 import { readPasted, readPastedJson } from '../../mcp/config/pasted/read.ts';
 import type { Pasted, PastedServer } from '../../mcp/config/pasted/types.ts';
+import { describeEntry, extractSecrets, readEntry, type ServerEntry } from '../../mcp/config/serverEntry.ts';
 import { userServers } from '../settings.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { type Fields, readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { askForName, askForReview, askForText } from './addPages.ts';
 import { describePasteProblem } from './addWords.ts';
+import { USER_PLACE } from './configuredServers.ts';
 import type { ServerInputs } from './inputs.ts';
-import type { ServerList } from './list.ts';
 import { writeServer } from './places.ts';
 import { type ReviewedServer, type ReviewPlace, reviewRows } from './reviewRows.ts';
-import { USER_PLACE } from './settings.ts';
+import type { ServerList } from './serverList.ts';
 
 interface AddDeps {
   readonly inputs: ServerInputs;

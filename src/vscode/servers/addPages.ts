@@ -1,18 +1,18 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { describeEntry, type ImportSource, importSources } from '../../mcp/config/entries.ts';
 import { nameServer } from '../../mcp/config/pasted/normalize.ts';
 import { readPasted, readPastedFile } from '../../mcp/config/pasted/read.ts';
 import type { PastedServer } from '../../mcp/config/pasted/types.ts';
+import { describeEntry, type ImportSource, importSources } from '../../mcp/config/serverEntry.ts';
 import { serverIdProblem } from '../../mcp/config/types.ts';
 import { exists, readText } from '../chat/chatFiles.ts';
 import { askInput, type Choice, type InputAction, wholeText } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { describePasted, describePasteProblem } from './addWords.ts';
+import type { ConfiguredServer } from './configuredServers.ts';
 import { offerProfileServers } from './profile.ts';
 import type { ReviewAction, ReviewedServer, ReviewRow } from './reviewRows.ts';
-import type { ConfiguredServer } from './settings.ts';
 
 /** Asks for anything that names servers. Resolves to a text that can be read; undefined when the user cancels. */
 export async function askForText(

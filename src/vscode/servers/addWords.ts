@@ -1,6 +1,6 @@
-import { describeEntry } from '../../mcp/config/entries.ts';
 import { nameServer } from '../../mcp/config/pasted/normalize.ts';
 import type { Pasted, PasteProblem } from '../../mcp/config/pasted/types.ts';
+import { describeEntry } from '../../mcp/config/serverEntry.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { formatNumber, t } from '../ui/words.ts';
 

@@ -4,10 +4,10 @@ import { inputsOf } from '../../mcp/config/inputs.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { describeAdded, type StartedServer } from './addWords.ts';
+import { PROFILE_PLACE } from './configuredServers.ts';
+import type { EditorServers } from './editorServers.ts';
 import { causeOf } from './items.ts';
 import { openServer, removeServer } from './places.ts';
-import type { EditorServers } from './servers.ts';
-import { PROFILE_PLACE } from './settings.ts';
 
 type Attempt =
   | ({ readonly kind: 'started' } & StartedServer)

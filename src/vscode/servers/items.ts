@@ -1,4 +1,4 @@
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import type {
   PromptInfo,
   PromptList,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
-import type { NewServer } from '../../mcp/config/entries.ts';
+import type { NewServer } from '../../mcp/config/serverEntry.ts';
 import {
   addToServersFile,
   findProperty,
@@ -10,7 +10,7 @@ import {
 } from '../../mcp/config/serversFile.ts';
 import { exists, openDocument, rangeOf, readText } from '../chat/chatFiles.ts';
 import { userServers, writeUserServer, writeUserSetting } from '../settings.ts';
-import { PROFILE_PLACE, USER_PLACE } from './settings.ts';
+import { PROFILE_PLACE, USER_PLACE } from './configuredServers.ts';
 
 /** A server with the definitions of its inputs, which only a file of a workspace can hold. */
 interface AddedServer extends NewServer {

@@ -3,8 +3,8 @@ import { parseJson } from '../../base/json.ts';
 import { profilePath } from '../../mcp/config/profile.ts';
 import { readText } from '../chat/chatFiles.ts';
 import { usesEditorServers, writeUserSetting } from '../settings.ts';
-import { describe } from './question.ts';
-import type { ConfiguredServer } from './settings.ts';
+import { describe } from './askAboutServers.ts';
+import type { ConfiguredServer } from './configuredServers.ts';
 
 /**
  * Finds the `mcp.json` of VS Code's profile. The storage of extensions is in VS Code's folder of user data; in the

@@ -1,8 +1,8 @@
 import { isLoopback } from '../../base/addresses.ts';
-import { type extractSecrets, readEntry } from '../../mcp/config/entries.ts';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf } from '../../mcp/config/inputs.ts';
 import { looksSecret, MASK } from '../../mcp/config/secrets.ts';
+import { type extractSecrets, readEntry } from '../../mcp/config/serverEntry.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ServerRow } from './items.ts';
-import type { ListedServer, ServerList } from './list.ts';
+import type { ListedServer, ServerList } from './serverList.ts';
 
 type Host = Pick<ServerHost, 'states' | 'onDidChange'>;
 type List = Pick<ServerList, 'all' | 'onDidChange'>;

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/names.ts';
+import { ASSET_FOLDER, BUILT_IN_SERVER } from '../../base/assetNames.ts';
 import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
-import type { BuiltInPlaces } from '../../catalog/tools/files.ts';
+import type { BuiltInPlaces } from '../../catalog/tools/readableFiles.ts';
 
 import type { ToolInfo } from '../../ports/tools.ts';
 import { placesOf, readChat } from '../chat/chatFiles.ts';
-import type { ServerList } from '../servers/list.ts';
+import type { ServerList } from '../servers/serverList.ts';
 import { offersBuiltInTools } from '../settings.ts';
 
 type Servers = Pick<ServerList, 'all' | 'askForWorkspaceServers'>;

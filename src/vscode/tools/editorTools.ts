@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
-import { allowsTool } from '../../chat/format/settings.ts';
+import { allowsTool } from '../../chat/format/frontMatter.ts';
 import { processMixedToolResult } from '../../mcpClient.ts';
 import type { ToolResult } from '../../ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo } from '../../ports/tools.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type BuiltInOptions, withBuiltInTools } from '../../catalog/tools/builtIn.ts';
-import type { ResourceHost } from '../../catalog/tools/resources.ts';
-import { renderToolName } from '../../chat/format/calls.ts';
+import type { ResourceHost } from '../../catalog/tools/resourceTools.ts';
+import { renderToolName } from '../../chat/format/callInfo.ts';
 import { isSwitchedOff, switchTool, withSwitches } from '../../mcp/pool/switchedTools.ts';
 import type { ToolHost, ToolName } from '../../ports/tools.ts';
 import { disabledTools } from '../settings.ts';

@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { ArgumentHelp } from '../../mcp/callArguments/help.ts';
-import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
+import { expectedFiles } from '../../mcp/fileArguments/referencedFiles.ts';
 import { type ArgumentQuestion, type CheckedAnswer, checkAnswer } from '../../mcp/schema/answer.ts';
 import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
 import type { PathStep } from '../../mcp/schema/walk.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
+import { describeProblem } from '../completion/argumentHelp.ts';
 import type { InputAction } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askQuestions } from '../ui/wizard.ts';
-import { describeProblem } from '../write/argumentHelp.ts';
 
 interface ArgumentsAsked {
   /** Arguments that are not asked for. */

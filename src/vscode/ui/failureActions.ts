@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/failures.ts';
+import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/describeFailure.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import { localSentence } from './coreSentences.ts';

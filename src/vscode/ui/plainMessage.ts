@@ -1,5 +1,5 @@
 import { foldLines } from '../../base/lines.ts';
-import { showInvisible } from '../../chat/format/escape.ts';
+import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { t } from './words.ts';
 
 const MAX_MESSAGE_CHARS = 300;

@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
-import { ReplyEscaper } from '../../../src/chat/reply/escape.ts';
+import { ReplyEscaper } from '../../../src/chat/reply/escapeReply.ts';
 import { InlineReasoning } from '../../../src/chat/reply/incoming.ts';
 import { appendToReply, openReply } from '../../../src/chat/reply/place.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chatAttachments } from '../../../src/assets/chatFiles.ts';
-import { ASSET_FOLDER, assetName } from '../../../src/base/names.ts';
+import { ASSET_FOLDER, assetName } from '../../../src/base/assetNames.ts';
 import { renderMarker } from '../../../src/chat/format/chat.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';

@@ -7,7 +7,7 @@ import { parseChat } from '../../../src/chat/format/parse.ts';
 import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
-import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
+import { ResourceDocuments } from '../../../src/vscode/servers/resourceDocuments.ts';
 import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
 import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { PNG } from '../../kit/png.ts';

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
-import { readAssetName } from '../../../src/base/names.ts';
+import { readAssetName } from '../../../src/base/assetNames.ts';
 import { anySign } from '../../kit/anySign.ts';
 import {
   CHAT,

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { USAGE } from '../../../src/assetsServer/usage.ts';
+import { USAGE } from '../../../src/assetsServer/commandLine.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import {
   assetsServerFile,

@@ -1,4 +1,4 @@
-import { answerSampling } from '../../../src/model/sampling/sampling.ts';
+import { answerSampling } from '../../../src/model/sampling/answerSampling.ts';
 import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
 import type {
   AskedBy,

@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
-import type { ModelConfig } from '../../../src/model/config/models.ts';
+import type { ModelConfig } from '../../../src/model/config/modelConfig.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
 import type { Cleanup } from '../../kit/folder.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { showInvisible } from '../../../src/chat/format/escape.ts';
+import { showInvisible } from '../../../src/chat/format/escapeMarkers.ts';
 import { main } from '../../../src/cli/main.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { type RecordedLife, readRecord, recordedSample, repositoryPath } from './sampleServer.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { PendingRequests } from '../../../src/mcp/spill/pendingRequests.ts';
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
-import { PendingRequests } from '../../../src/mcp/spill/tickets.ts';
 
 const TELL_ENVIRONMENT =
   'console.log(JSON.stringify({ jsonrpc: "2.0", method: "env", params: process.env })); process.stdin.resume();';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderAssets } from '../../../src/assets/store.ts';
-import { SpillTable } from '../../../src/mcp/spill/files.ts';
+import { SpillTable } from '../../../src/mcp/spill/spillFiles.ts';
 import type { AssetBytes } from '../../../src/ports/results.ts';
 
 const [task = '', folder = '', own = ''] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import {
   parseJsonWithComments,
 } from '../../../src/base/json.ts';
 import { foldLines } from '../../../src/base/lines.ts';
-import { parseArguments } from '../../../src/chat/format/calls.ts';
+import { parseArguments } from '../../../src/chat/format/callInfo.ts';
 import { isJson } from '../../../src/result/jsonText.ts';
 
 describe('a configuration file', () => {

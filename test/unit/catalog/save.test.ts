@@ -11,11 +11,11 @@ import {
 import { basename, join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readAssetName } from '../../../src/base/names.ts';
+import { readAssetName } from '../../../src/base/assetNames.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
 import { checkUploadName, saveAsset, type UploadLimits, UploadStores } from '../../../src/catalog/save.ts';
-import type { Upload } from '../../../src/catalog/specs.ts';
+import type { Upload } from '../../../src/catalog/toolSpecs.ts';
 import { anySign } from '../../kit/anySign.ts';
 import { PNG_BASE64 as PNG } from '../../kit/png.ts';
 import { needsSymlinks } from '../../windows/needs.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { strictest } from '../../../src/chat/format/frontMatter.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
-import { strictest } from '../../../src/chat/format/settings.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
 import type { Approval } from '../../../src/ports/tools.ts';
 import { showMessages } from '../model/request/requests.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { modelTools } from '../../../src/model/request/tools.ts';
+import { modelTools } from '../../../src/model/request/modelTools.ts';
 import { createTourModel } from '../../../src/model/tour.ts';
 import type { ContentPart, ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { trimBlankLines } from '../../../src/base/lines.ts';
-import { restoreInvisible } from '../../../src/chat/format/escape.ts';
+import { restoreInvisible } from '../../../src/chat/format/escapeMarkers.ts';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { readReply } from '../../../src/chat/reply/read.ts';

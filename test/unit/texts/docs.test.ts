@@ -6,12 +6,12 @@ import { describe, it } from 'node:test';
 import { parseJsonWithComments } from '../../../src/base/json.ts';
 import { readSettingsObject } from '../../../src/base/settings.ts';
 import type { Role } from '../../../src/chat/format/chat.ts';
+import { readSettings, SETTING_KEYS } from '../../../src/chat/format/frontMatter.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import { readSettings, SETTING_KEYS } from '../../../src/chat/format/settings.ts';
 import { COMMANDS, type CommandName, OPTIONS, optionsOf, renderOption } from '../../../src/cli/help.ts';
-import { readServers } from '../../../src/mcp/config/servers.ts';
-import { readModels } from '../../../src/model/config/models.ts';
+import { readServers } from '../../../src/mcp/config/readServers.ts';
+import { readModels } from '../../../src/model/config/modelConfig.ts';
 import { readManifest, readSettingSchemas, readTexts } from '../../kit/manifest.ts';
 import { root } from '../../kit/tree.ts';
 

@@ -1,5 +1,5 @@
 import { field, isObject, parseJsonWithComments } from '../../../base/json.ts';
-import { addressOf } from '../servers.ts';
+import { addressOf } from '../readServers.ts';
 import { PasteError, type PasteProblem, type RawServer, type RawServers } from './types.ts';
 
 /** Reads the servers in JSON of any known shape. Throws a PasteError. */

@@ -1,4 +1,4 @@
-import { decodePercent } from '../../../chat/format/escape.ts';
+import { decodePercent } from '../../../chat/format/escapeMarkers.ts';
 import { PasteError, type RawServers } from './types.ts';
 
 const SCHEMES = /^(?:vscode|vscode-insiders|vscodium|cursor|lmstudio):/i;

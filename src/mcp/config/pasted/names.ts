@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../base/addresses.ts';
 import { field } from '../../../base/json.ts';
-import type { ServerEntry } from '../entries.ts';
-import { addressOf } from '../servers.ts';
+import { addressOf } from '../readServers.ts';
+import type { ServerEntry } from '../serverEntry.ts';
 import { splitWords } from './words.ts';
 
 /** A name for a server, from its package, script, image or host. Undefined if none of them suggests one. */

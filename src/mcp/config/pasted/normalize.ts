@@ -1,6 +1,6 @@
 import { defined, field, isObject } from '../../../base/json.ts';
-import { inputId, type NewServer, type ServerEntry } from '../entries.ts';
-import { addressOf, findKind } from '../servers.ts';
+import { addressOf, findKind } from '../readServers.ts';
+import { inputId, type NewServer, type ServerEntry } from '../serverEntry.ts';
 import { serverIdProblem } from '../types.ts';
 import type { PastedServer } from './types.ts';
 import { splitWords } from './words.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../../base/json.ts';
-import { readServers } from '../servers.ts';
+import { readServers } from '../readServers.ts';
 import { readAddCommand, splitAddCommands } from './addCommands.ts';
 import { readCommandLine } from './commandLine.ts';
 import { readJsonText, readServersJson } from './json.ts';

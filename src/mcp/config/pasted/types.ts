@@ -1,4 +1,4 @@
-import type { ServerEntry } from '../entries.ts';
+import type { ServerEntry } from '../serverEntry.ts';
 
 /** A server that was found in a text. */
 export interface PastedServer {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { beforeEach, describe, it } from 'node:test';
-import { BUILT_IN_SERVER } from '../../../../src/base/names.ts';
+import { BUILT_IN_SERVER } from '../../../../src/base/assetNames.ts';
 import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../src/catalog/tools/builtIn.ts';
-import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
-import type { ResourceHost } from '../../../../src/catalog/tools/resources.ts';
+import type { BuiltInPlaces } from '../../../../src/catalog/tools/readableFiles.ts';
+import type { ResourceHost } from '../../../../src/catalog/tools/resourceTools.ts';
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
 import { readToolResult, renderToolResult } from '../../../../src/result/markdown.ts';

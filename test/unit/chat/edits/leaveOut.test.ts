@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { appendSummary, sinceSummary } from '../../../../src/chat/edits/leaveOut.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
-import { unescapeReply } from '../../../../src/chat/reply/escape.ts';
+import { unescapeReply } from '../../../../src/chat/reply/escapeReply.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 import { eachCase } from '../eachCase.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/chat/format/legacy.ts';
 import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
-import { escapeReply } from '../../../../src/chat/reply/escape.ts';
+import { escapeReply } from '../../../../src/chat/reply/escapeReply.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 import { eachCase } from '../eachCase.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DEVICE_NAME } from '../../../../src/base/names.ts';
+import { DEVICE_NAME } from '../../../../src/base/assetNames.ts';
 import { stemFor } from '../../../../src/chat/outline/fileName.ts';
 import { eachCase } from '../eachCase.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { readReasoning, renderOwnCall } from '../../../../src/chat/reply/escape.ts';
+import { readReasoning, renderOwnCall } from '../../../../src/chat/reply/escapeReply.ts';
 import { partialReply } from '../../../../src/chat/reply/place.ts';
 import { readReply, splitReply } from '../../../../src/chat/reply/read.ts';
 import { ReplyRenderer, type WrittenEvent } from '../../../../src/chat/reply/render.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { expectedFiles, ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
+import { expectedFiles, ReferencedFiles } from '../../../../src/mcp/fileArguments/referencedFiles.ts';
 import type { FileSource } from '../../../../src/ports/document.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 

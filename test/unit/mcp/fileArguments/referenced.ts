@@ -1,4 +1,4 @@
-import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
+import { ReferencedFiles } from '../../../../src/mcp/fileArguments/referencedFiles.ts';
 import type { FileReference, FileSource } from '../../../../src/ports/document.ts';
 
 export const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';

@@ -4,7 +4,7 @@ import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/clie
 import type { ResolvedServer } from '../../../../src/mcp/config/inputs.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
 import type { Connection } from '../../../../src/mcp/connection/connection.ts';
-import { ProtocolMismatch } from '../../../../src/mcp/connection/failure.ts';
+import { ProtocolMismatch } from '../../../../src/mcp/connection/explainFailure.ts';
 import { InMemoryProtocols, type KnownProtocol } from '../../../../src/mcp/connection/knownProtocols.ts';
 import { openServer } from '../../../../src/mcp/pool/open.ts';
 

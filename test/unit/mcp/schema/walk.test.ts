@@ -5,10 +5,10 @@ import { ArgumentHelp } from '../../../../src/mcp/callArguments/help.ts';
 import { rememberable } from '../../../../src/mcp/callArguments/remembered.ts';
 import { repairArguments } from '../../../../src/mcp/callArguments/repair.ts';
 import { argumentsSnippet } from '../../../../src/mcp/callArguments/schema.ts';
-import { expectedFiles, planFileArguments } from '../../../../src/mcp/fileArguments/files.ts';
+import { expectedFiles, planFileArguments } from '../../../../src/mcp/fileArguments/referencedFiles.ts';
 import { argumentQuestions, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../../src/mcp/schema/example.ts';
-import { schemaProblem } from '../../../../src/mcp/schema/limits.ts';
+import { schemaProblem } from '../../../../src/mcp/schema/schemaLimits.ts';
 import { SchemaWalk } from '../../../../src/mcp/schema/walk.ts';
 
 const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at));

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { BUDGET } from '../../../../src/base/budget.ts';
-import { SpillTable } from '../../../../src/mcp/spill/files.ts';
 import { type FilterRequests, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { SpillTable } from '../../../../src/mcp/spill/spillFiles.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
 import { temporaryFolder } from '../../../kit/folder.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BUDGET } from '../../../../src/base/budget.ts';
-import { SpillTable } from '../../../../src/mcp/spill/files.ts';
+import { SpillTable } from '../../../../src/mcp/spill/spillFiles.ts';
 import { joined } from '../../../../src/result/textWindows.ts';
 import { bytesOf, cut, filterMessage, makeFolder } from './spilling.ts';
 

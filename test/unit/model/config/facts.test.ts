@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { factsOf, isRefused, wellKnownModels } from '../../../../src/model/config/facts.ts';
-import { findModel } from '../../../../src/model/config/models.ts';
+import { findModel } from '../../../../src/model/config/modelConfig.ts';
 import type { ListPrice } from '../../../../src/ports/models.ts';
 
 /** The facts about a model, as a chat names it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { envKey, keyPlace, needsKey } from '../../../../src/model/config/keys.ts';
-import type { ModelConfig } from '../../../../src/model/config/models.ts';
+import type { ModelConfig } from '../../../../src/model/config/modelConfig.ts';
 
 const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({
   name: 'my-model',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listLocalModels } from '../../../../src/model/config/list.ts';
-import { fallbackModel, findModel, readModels } from '../../../../src/model/config/models.ts';
+import { listLocalModels } from '../../../../src/model/config/listModels.ts';
+import { fallbackModel, findModel, readModels } from '../../../../src/model/config/modelConfig.ts';
 import { localServers, PRESETS, presetEndpoint } from '../../../../src/model/config/presets.ts';
-import { removeModel, saveModel } from '../../../../src/model/config/saved.ts';
+import { removeModel, saveModel } from '../../../../src/model/config/saveModel.ts';
 
 const preset = (id: string) => PRESETS.find((each) => each.id === id) ?? assert.fail(id);
 

@@ -1,8 +1,8 @@
 /** The responses of providers and local servers to requests that fail, as they come over the wire. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { actionsFor, billingPage, type FailureAction } from '../../../../src/model/failures.ts';
-import { toFailure } from '../../../../src/model/providers/failure.ts';
+import { actionsFor, billingPage, type FailureAction } from '../../../../src/model/describeFailure.ts';
+import { toFailure } from '../../../../src/model/providers/modelError.ts';
 import type { FailureKind } from '../../../../src/ports/failures.ts';
 
 interface Case {

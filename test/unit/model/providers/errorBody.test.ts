@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readErrorBody } from '../../../../src/model/providers/errorBody.ts';
-import { detailOf, toFailure } from '../../../../src/model/providers/failure.ts';
+import { detailOf, toFailure } from '../../../../src/model/providers/modelError.ts';
 import type { FailureKind } from '../../../../src/ports/failures.ts';
 
 describe('the reason is read from', () => {

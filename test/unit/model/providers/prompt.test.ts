@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ModelConfig } from '../../../../src/model/config/models.ts';
+import type { ModelConfig } from '../../../../src/model/config/modelConfig.ts';
 import { createSdkModel } from '../../../../src/model/providers/sdkModel.ts';
 import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
 import type {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ModelError, toFailure } from '../../../../src/model/providers/failure.ts';
+import { ModelError, toFailure } from '../../../../src/model/providers/modelError.ts';
 import { hasFeature, limitModel, refusedFeature } from '../../../../src/model/providers/refusals.ts';
 import type {
   ChatModel,

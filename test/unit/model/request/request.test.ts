@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checksum } from '../../../../src/chat/reply/escape.ts';
+import { checksum } from '../../../../src/chat/reply/escapeReply.ts';
+import { modelTools } from '../../../../src/model/request/modelTools.ts';
 import { withContinuation } from '../../../../src/model/request/replyMessages.ts';
 import { ASSET_HINT, describeInstructions } from '../../../../src/model/request/request.ts';
-import { modelTools } from '../../../../src/model/request/tools.ts';
 import type { ModelMessage } from '../../../../src/ports/models.ts';
 import { build, CASES, call, MemoryAttachments, show, showMessages } from './requests.ts';
 

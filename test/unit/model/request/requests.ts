@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { modelTools } from '../../../../src/model/request/modelTools.ts';
 import { buildRequest, type RequestSources } from '../../../../src/model/request/request.ts';
-import { modelTools } from '../../../../src/model/request/tools.ts';
 import type { AttachedFile, AttachmentSource } from '../../../../src/ports/document.ts';
 import type { ContentPart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderOwnCall } from '../../../../src/chat/reply/escape.ts';
+import { renderOwnCall } from '../../../../src/chat/reply/escapeReply.ts';
 import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 import { createFormats } from '../../../../src/views/preview/html.ts';
 import { eachCase } from '../../chat/eachCase.ts';

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { extractSecrets, type ServerEntry } from '../../../../src/mcp/config/entries.ts';
 import { readPasted } from '../../../../src/mcp/config/pasted/read.ts';
 import type { PasteProblem } from '../../../../src/mcp/config/pasted/types.ts';
+import { extractSecrets, type ServerEntry } from '../../../../src/mcp/config/serverEntry.ts';
 import {
   describeAdded,
   describePasted,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { Backoff } from '../../../../src/base/async.ts';
-import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/failure.ts';
+import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/explainFailure.ts';
 import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
 import { checkAnswer } from '../../../../src/mcp/schema/answer.ts';
 import { argumentQuestions } from '../../../../src/mcp/schema/arguments.ts';
-import { findModel } from '../../../../src/model/config/models.ts';
+import { findModel } from '../../../../src/model/config/modelConfig.ts';
 import { localSentence } from '../../../../src/vscode/ui/coreSentences.ts';
 import { useTranslation } from '../../../../src/vscode/ui/words.ts';
 
