@@ -173,6 +173,8 @@ function onExitOfThisProcess(action: () => void): () => void {
     SIGTERM: () => process.exit(143),
     SIGHUP: () => process.exit(129),
   };
+  // Each running process adds its own.
+  process.setMaxListeners(0);
   process.once('exit', action);
   for (const [signal, exit] of Object.entries(exitOn)) process.once(signal, exit);
   return () => {
