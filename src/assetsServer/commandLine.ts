@@ -16,11 +16,11 @@ export const USAGE = `Usage:
 
   --read-only           Clients cannot save files.
   --http [PORT]         Listens on http://127.0.0.1:PORT/mcp instead of stdin and stdout; without PORT, on a free
-                        port. Clients need the token in ${TOKEN_VARIABLE}; without that variable, a new
+                        port. Clients need the token in ${TOKEN_VARIABLE}; if it is not set, a new
                         token is created and written to stderr with the address.
   --max-upload-bytes N  The largest file that clients can save. Default ${DEFAULT_UPLOAD_BYTES}, at most ${MAX_UPLOAD_BYTES}.
   --allow-type TYPE     Clients can save only files of this type, such as image/* or application/pdf. Repeatable.
-  --max-media-bytes N   The largest image or audio that read_asset returns whole, as an image or audio block.
+  --max-media-bytes N   The largest audio file that read_asset returns whole. Larger images are scaled.
                         Default ${DEFAULT_MEDIA_BYTES}, at most ${MAX_MEDIA_BYTES}.
   --max-inline-bytes N  Files with more bytes are marked as large. Default ${READ_THRESHOLDS.maxInlineBytes}.
   --max-tokens N        Files with more estimated tokens are marked as large. Default ${READ_THRESHOLDS.maxTokens}.

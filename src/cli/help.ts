@@ -115,7 +115,8 @@ export const COMMANDS = {
     operands: ['ADDRESS'],
     required: ['chat'],
     optional: ['allow-host', 'settings'],
-    about: 'Fetch an https address once, save it in cmdassets/, and point its link in your turn to the file.',
+    about:
+      'Fetch an https address once, save it in cmdassets/, and make its link in your turn point to the file.',
     more: 'A run never fetches links to addresses. Without --allow-host, Filechat asks on the terminal. Redirects to other hosts, and host names that resolve to this machine or its network, are refused.',
   },
   retry: {
@@ -176,8 +177,7 @@ function overview(): string {
 
 const ENVIRONMENT = `Environment:
   FILECHAT_KEY_NAME    The API key of the model NAME. Without it, ANTHROPIC_API_KEY, OPENAI_API_KEY and
-                       GOOGLE_GENERATIVE_AI_API_KEY are used for the models of these providers at
-                       the address of the provider.
+                       GOOGLE_GENERATIVE_AI_API_KEY are used, each only at its provider's address.
   FILECHAT_INPUT_ID    The value of \${input:ID} in the configuration of a server.`;
 const EXIT_STATUS = 'Exit status: 0 success, 1 failure (the reason is on stderr), 2 wrong usage.';
 

@@ -98,9 +98,9 @@ const WHAT_I_AM =
 const WORDS =
   'I know these words: **help**, **model**, **tools**, **image**, **audio**, **stop**. Write one below `# %% user` and run again.';
 const PICK_A_MODEL =
-  'To talk to a real model, run the command **Filechat: Select Model**. It offers the models of VS Code, local models, and those of providers for which you have a key.';
+  'To talk to a real model, run the command **Filechat: Select Model**. It lists the models of VS Code, local models, and providers such as Anthropic, OpenAI and Google.';
 const CALL_A_TOOL =
-  'To call a tool yourself, run **Filechat: Call Tool**; the call and its result become part of this file.';
+  'To call a tool yourself, run **Filechat: Call Tool**; the call and its result are written into this file.';
 
 interface Topic {
   readonly word: RegExp;
@@ -116,16 +116,16 @@ const TOPICS: readonly Topic[] = [
   { word: /\bstop\b/i, reply: () => say(COUNTING) },
 ];
 
-const COUNTING = `While I write this you can run **Filechat: Stop**. The reply so far is kept, and **Filechat: Resume** continues it. I count to three hundred, so that you have time to try it:\n\n${Array.from({ length: 300 }, (_, number) => `${number + 1}`).join(' … ')}.\n`;
+const COUNTING = `While I write this, you can run **Filechat: Stop**. The reply so far is kept, and **Filechat: Resume** continues it. I am counting to three hundred, so that you have time to try it:\n\n${Array.from({ length: 300 }, (_, number) => `${number + 1}`).join(' … ')}.\n`;
 
 const NO_ANSWER = say(`I am only the tour, so I cannot answer that. ${PICK_A_MODEL}\n\n${WORDS}\n`);
 
 const CHART_ARGUMENTS = { title: 'Words in this chat', values: [3, 5, 8, 13], labels: ['A', 'B', 'C', 'D'] };
-const IMAGE = { tool: 'chart', args: CHART_ARGUMENTS, intro: 'I ask the sample server to draw a chart.' };
+const IMAGE = { tool: 'chart', args: CHART_ARGUMENTS, intro: 'I’ll ask the sample server to draw a chart.' };
 const AUDIO = {
   tool: 'tone',
   args: { seconds: 1, note: 'C4' },
-  intro: 'I ask the sample server for a chord.',
+  intro: 'I’ll ask the sample server for a chord.',
 };
 
 function welcome(request: ModelRequest): TourReply {
@@ -133,12 +133,12 @@ function welcome(request: ModelRequest): TourReply {
   const sample = sampleServer(request.tools);
   if (!sample) {
     return say(
-      `${intro}The sample server is not available, so I call no tools. ${PICK_A_MODEL}\n\n${CALL_A_TOOL}\n\n${WORDS}\n`,
+      `${intro}The sample server is not available, so I cannot show you a tool. ${PICK_A_MODEL}\n\n${CALL_A_TOOL}\n\n${WORDS}\n`,
     );
   }
   return {
     reasoning: `The chat has just begun, and the server ${sample.server} is available. Two of its tools show what results look like: one draws a chart, the other returns data.`,
-    text: `${intro}As an example, I call two tools of the server \`${sample.server}\`: one creates an image, the other returns data. You are asked before they run.\n`,
+    text: `${intro}As an example, I’ll call two tools of the server \`${sample.server}\`: one draws a chart, the other returns data. They run only with your permission.\n`,
     calls: [
       { name: sample.nameOf('chart'), args: CHART_ARGUMENTS },
       { name: sample.nameOf('weather'), args: { city: 'Paris' } },
@@ -163,11 +163,11 @@ function describeResults(results: readonly CallResult[]): TourReply {
   const lines = results.map((result) => `- \`${result.name}\`: ${describeResult(result)}`);
   const files = results.some(({ parts }) => parts.some(isFile));
   const where = files
-    ? 'The files are in the folder `cmdassets/` beside this chat; the links above lead to them. '
+    ? 'The files are in the folder `cmdassets/` beside this chat; the links above point to them. '
     : '';
   return {
     reasoning: 'The results have arrived, so I describe them.',
-    text: `These are the results:\n\n${lines.join('\n')}\n\n${where}A real model gets text and images as they are, and one line for every other file.\n\nNext steps:\n\n1. ${PICK_A_MODEL}\n2. ${CALL_A_TOOL}\n3. ${WORDS}\n`,
+    text: `These are the results:\n\n${lines.join('\n')}\n\n${where}A real model gets the text, the images, PDFs and audio that it accepts, and one line for every other file.\n\nNext steps:\n\n1. ${PICK_A_MODEL}\n2. ${CALL_A_TOOL}\n3. ${WORDS}\n`,
     calls: [],
   };
 }
@@ -199,7 +199,7 @@ function isFile(part: ContentPart): boolean {
 }
 
 function listTools(tools: readonly ModelTool[]): string {
-  if (tools.length === 0) return 'This chat has no tools yet. The setting `filechat.mcpServers` adds some.';
+  if (tools.length === 0) return 'This chat has no tools yet. To add some, run **Filechat: Add Server**.';
   const names = tools
     .slice(0, 20)
     .map(({ tool }) => `\`${`${tool.server}.${tool.tool}`.replaceAll('`', '')}\``);

@@ -30,7 +30,7 @@ export const HEADING = '## Tested servers';
 export function renderSection(rows: readonly Row[]): string {
   return `${HEADING}
 
-\`npm run servers\` installs these servers from npm at fixed versions, starts them behind a proxy that records the raw answers, calls their tools, and compares each answer with the turn and the files that Filechat writes: every block in its place, every text and every byte the same. Only the colors of a terminal are left out, line ends become \`\\n\`, JSON is laid out, and a text that is a data URL becomes a file. Some calls are wrong on purpose, because their error results are compared too. Tools that need the internet are not called.
+\`npm run servers\` installs these servers from npm at fixed versions, starts them behind a proxy that records the raw results, calls their tools, and compares each result with the turn and the files that Filechat writes: every block in its place, every text and every byte the same. There are four intended differences: terminal colors are removed, line endings become \`\\n\`, JSON is laid out, and a text that is a data URL becomes a file. Some calls are wrong on purpose, because error results are compared too. Tools that need the internet are not called.
 
 ${renderTable(rows)}
 

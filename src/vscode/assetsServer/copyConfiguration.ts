@@ -61,7 +61,7 @@ async function findFolders(fields: Fields, mayAsk: boolean): Promise<readonly st
     (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri).filter(isOnDisk),
     chat && isOnDisk(chat) ? [vscode.Uri.joinPath(chat, '..')] : [],
   ].find((uris) => uris.length > 0);
-  if (!found && !mayAsk) throw new Error(vscode.l10n.t('Open a folder or a chat first, or name “folders”.'));
+  if (!found && !mayAsk) throw new Error(vscode.l10n.t('Open a folder or a chat first, or pass “folders”.'));
   const folders = found ?? (await askForFolders());
   const other = folders?.find((uri) => !isOnDisk(uri))?.toString();
   if (other === undefined) return folders?.map(({ fsPath }) => fsPath);
