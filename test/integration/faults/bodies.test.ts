@@ -32,6 +32,18 @@ const BODIES: Readonly<Record<string, Send>> = {
 };
 const endpoint = { provider: 'openai-compatible', name: 'm', model: 'm' } as const;
 
+test('an event of many lines is one line for the SDK, which reads each by itself', async (t) => {
+  const lines = `data: {"jsonrpc": "2.0",\n${'data:\n'.repeat(100_000)}data: "method": "x"}\n\n`;
+  const url = await serveHttp(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    response.end(gzipSync(lines));
+  });
+  const response = await createSpillingFetch(new PendingRequests())(url);
+  const [event = '', ...rest] = (await response.text()).split('\n');
+  assert.deepEqual(JSON.parse(event.slice('data: '.length)), { jsonrpc: '2.0', method: 'x' });
+  assert.deepEqual(rest, ['', '']);
+});
+
 for (const [name, send] of Object.entries(BODIES)) {
   describe(name, () => {
     for (const [status, type] of [
