@@ -7,6 +7,8 @@ export const BUDGET = {
   messageBytes: 64 * 1024 * 1024,
   /** Its values: reading them takes longer, and more memory, than their bytes. Those that take long count ten times. */
   messageValues: 500_000,
+  /** The values of a request or a notification of a server, which the SDK validates, and of the results of its own. */
+  requestValues: 8000,
   /** Its keys that differ. Each takes about ten times as long to parse as a key that is repeated. */
   messageKeys: 50_000,
   /** The values of a text that is read as JSON, such as a text block or an event of a model. */

@@ -51,6 +51,20 @@ export function jsonChars(value: unknown, maxChars: number): number {
   return chars + 2 * pending.length;
 }
 
+/** Whether a value has more values inside it. Stops counting above `max`, whatever the size and the depth. */
+export function hasMoreValues(value: unknown, max: number): boolean {
+  let values = 0;
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    const inner = typeof next === 'object' && next !== null ? Object.values(next) : [];
+    values += inner.length;
+    if (values > max) return true;
+    for (const each of inner) pending.push(each);
+  }
+  return false;
+}
+
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -76,11 +76,14 @@ export async function runPendingCalls(
 
 type PreparedCalls = Map<string, Promise<PreparedCall | undefined>>;
 
+/** Each open question is looked for in the chat whenever that changes. The other calls are asked about in their turn. */
+const MAX_ASKED_TOGETHER = 50;
+
 /** Asks about all calls at once, if the user can answer in any order. They still run in theirs. */
 function askTogether(run: ToolRun, ids: readonly string[]): PreparedCalls {
   const asked: PreparedCalls = new Map();
   if (!run.consent.asksTogether) return asked;
-  for (const id of new Set(ids)) {
+  for (const id of [...new Set(ids)].slice(0, MAX_ASKED_TOGETHER)) {
     const prepared = prepareCall(run, id);
     // Reported when it is awaited, unless the run ends before.
     prepared.catch(() => undefined);

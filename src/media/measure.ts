@@ -6,9 +6,17 @@ export interface ImageSize {
   readonly height: number;
 }
 
+/** Enough for all formats but JPEG. */
+const MAX_HEAD_BYTES = 64 * 1024;
+/** A JPEG may have a color profile and a preview before it, which are skipped. */
+const MAX_JPEG_HEAD_BYTES = 4 * 1024 * 1024;
+
 /** The size of a PNG, GIF, JPEG, WebP, AVIF, HEIC, BMP or TIFF; undefined for other formats or if the head is too short. */
-export function imageSize(head: Uint8Array): ImageSize | undefined {
-  const found = imageDimensionsFromData(head) ?? bitmapSize(head);
+export function imageSize(bytes: Uint8Array): ImageSize | undefined {
+  const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
+  // The library copies what it gets, and makes an object for each property.
+  const head = bytes.subarray(0, isJpeg ? MAX_JPEG_HEAD_BYTES : MAX_HEAD_BYTES);
+  const found = imageDimensionsFromData(head) ?? bitmapSize(bytes);
   return found && { width: found.width, height: found.height };
 }
 

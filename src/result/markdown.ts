@@ -1,3 +1,4 @@
+import { groupBy } from '../base/collections.ts';
 import { defined } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import { readAssetLink, renderAssetLink } from '../chat/format/assetLink.ts';
@@ -5,6 +6,7 @@ import type { Turn } from '../chat/format/chat.ts';
 import { restoreInvisible, showInvisible } from '../chat/format/escapeMarkers.ts';
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
+import { countUpTo } from '../chat/format/textEdit.ts';
 import { detectMarkup } from '../media/sniff.ts';
 import { languageOf, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { TextEdit } from '../ports/document.ts';
@@ -110,13 +112,23 @@ const ESCAPES: Readonly<Record<string, string>> = { '\n': '⟦U+000A⟧', '\t': 
 function readCodeSpans(line: string): CodeSpans {
   const spans: string[] = [];
   const places: Place[] = [];
-  const code = /(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/gs;
-  const rest = line.replace(code, (whole: string, ticks: string, content: string, at: number) => {
-    places.push({ start: at + ticks.length, end: at + whole.length - ticks.length });
+  const runs = [...line.matchAll(/`+/g)];
+  // Searching for the end of each code span would be quadratic.
+  const ofLength = groupBy(runs, ([run]) => run.length);
+  let rest = '';
+  let from = 0;
+  for (const { 0: ticks, index } of runs) {
+    const same = ofLength.get(ticks.length) ?? [];
+    const closing = index < from ? undefined : same[countUpTo(same, index, (run) => run.index)];
+    if (!closing) continue;
+    const place = { start: index + ticks.length, end: closing.index };
+    const content = line.slice(place.start, place.end);
+    places.push(place);
     spans.push(restoreInvisible(/^ .* $/s.test(content) ? content.slice(1, -1) : content));
-    return '`';
-  });
-  return { spans, places, rest };
+    rest += `${line.slice(from, index)}\``;
+    from = place.end + ticks.length;
+  }
+  return { spans, places, rest: rest + line.slice(from) };
 }
 
 interface Place {

@@ -87,6 +87,7 @@ function placeForResult(turns: readonly Turn[], wanted: NamedCall) {
   for (let at = turns.length - 1; at >= 0; at -= 1) {
     const { calls = [], end = 0 } = turns[at] ?? {};
     const same = calls.filter((call) => isSameCall(call, wanted));
+    if (same.length === 0) continue;
     const followers = answersTo(turns, at);
     // Of calls with the same id, use the first without a result.
     const answered = followers.filter((turn) => isSameCall(answeredCall(turn), wanted)).length;
@@ -191,8 +192,8 @@ export function unansweredCalls(text: string): readonly NamedCall[] {
 export function removeStaleMark(text: string): TextEdit | undefined {
   const { turns } = parseChat(text);
   const [stale] = turns.flatMap(({ sent = [] }, at) => {
-    const open = openCalls(turns, at);
-    return sent.filter((mark) => !open.some((call) => call.sent === mark));
+    const current = new Set(sent.length === 0 ? [] : openCalls(turns, at).map((call) => call.sent));
+    return sent.filter((mark) => !current.has(mark));
   });
   return stale && removal(text, stale);
 }

@@ -28,9 +28,13 @@ const BEFORE_TARGET = /\](?:\([ \t]*|:[ \t]*(?:\r?\n[ \t]*)?)/g;
 
 function linksInto(text: string, folder: string): readonly AssetLink[] {
   const prefix = `${resolvePath('', folder)}/`;
+  let lastEnd = 0;
   const links = [...text.matchAll(BEFORE_TARGET)].flatMap(({ 0: before, index }) => {
     const start = index + before.length;
+    // In another target, which may reach to the end of the text and have thousands of these signs.
+    if (start < lastEnd) return [];
     const { target, end } = readDestination(text, start) ?? { target: '', end: start };
+    lastEnd = end;
     const local = localTarget(target);
     const path = local === undefined || !/^(?:\/|[A-Za-z]:)/.test(local) ? '' : resolvePath('', local);
     const name = path.slice(prefix.length);

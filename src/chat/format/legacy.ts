@@ -234,11 +234,12 @@ export function resolveXmlCalls(
     const turn = turns[at];
     if (!turn) continue;
     const results: number[] = [];
+    const names = new Set(xmlCalls.map(({ call }) => renderCallName(call)));
     let hasResultTurn = false;
     for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
       const result = turns[next];
       // The marker of a chat.md tool turn does not name its call. Filechat puts its own in place of an empty one.
-      const isOwn = xmlCalls.some(({ call }) => renderCallName(call) === result?.markerText);
+      const isOwn = result !== undefined && names.has(result.markerText);
       hasResultTurn ||= isOwn || result?.markerText === '';
       if (result?.markerText !== '') continue;
       if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);

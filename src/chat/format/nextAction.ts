@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/collections.ts';
 import { readToolName, renderSentId, type SentMark, type WrittenCall } from './callInfo.ts';
 import type { Chat, Turn } from './chat.ts';
 import { isEmptyTurn, parseChat } from './parse.ts';
@@ -59,24 +60,45 @@ interface OpenCall extends WrittenCall {
 
 export function openCalls(turns: readonly Turn[], at: number): readonly OpenCall[] {
   const { calls = [], sent = [] } = turns[at] ?? {};
-  const open = calls.map((call): OpenCall => ({ ...call, sent: markOf(call, calls, sent) }));
-  for (const turn of answersTo(turns, at)) {
-    const answered = open.findIndex((call) => isSameCall(answeredCall(turn), call));
-    if (answered >= 0) open.splice(answered, 1);
-  }
-  return open;
+  if (calls.length === 0) return [];
+  const marks = marksOf(calls, sent);
+  const answers = answersTo(turns, at);
+  const answered = new Set(answers.length === 0 ? [] : matchAnswers(answers.map(answeredCall), calls));
+  return calls
+    .filter((call) => !answered.has(call))
+    .map((call): OpenCall => ({ ...call, sent: marks.get(call) }));
 }
 
-/** A mark belongs to the last call above it with the same id. */
-function markOf(
-  call: WrittenCall,
+/** A mark belongs to the last call above it with the same id. The first one counts. */
+function marksOf(
   calls: readonly WrittenCall[],
-  marks: readonly SentMark[],
-): SentMark | undefined {
-  const { id, end } = call;
-  if (id === undefined || marks.length === 0) return undefined;
-  const next = calls.find((each) => each.start >= end && each.id === id)?.start ?? Number.POSITIVE_INFINITY;
-  return marks.find((mark) => mark.id === renderSentId(id) && mark.start >= end && mark.start < next);
+  sent: readonly SentMark[],
+): ReadonlyMap<WrittenCall, SentMark> {
+  const marks = new Map<WrittenCall, SentMark>();
+  const above = new Map<string, WrittenCall>();
+  let next = 0;
+  for (const mark of sent) {
+    for (let call = calls[next]; call && call.end <= mark.start; call = calls[next]) {
+      if (call.id !== undefined) above.set(renderSentId(call.id), call);
+      next += 1;
+    }
+    const call = above.get(mark.id);
+    if (call && !marks.has(call)) marks.set(call, mark);
+  }
+  return marks;
+}
+
+/** For each key, the first of the items that is the same and that no key before it has. */
+export function matchAnswers<Item extends CallKey>(
+  keys: readonly CallKey[],
+  items: readonly Item[],
+): readonly (Item | undefined)[] {
+  const free = groupBy(items.toReversed(), textOfKey);
+  return keys.map((key) => free.get(textOfKey(key))?.pop());
+}
+
+function textOfKey({ server, tool, id }: CallKey): string {
+  return JSON.stringify([server, tool, id]);
 }
 
 /** The tool turns that directly follow a turn. */

@@ -140,8 +140,7 @@ class TurnReader {
     const call = readXmlCall(this.#text, block, fence?.info);
     if (call) this.xmlCalls.push(call);
     // The fence's info string rightly names no tool.
-    const wrong = this.problems.findIndex(({ offset }) => fence && offset === block.start);
-    if (wrong >= 0) this.problems.splice(wrong, 1);
+    if (fence && this.problems.at(-1)?.offset === block.start) this.problems.pop();
     return block;
   }
 

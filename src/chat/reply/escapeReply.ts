@@ -144,10 +144,16 @@ const SPECIAL = /^([ \t]*)(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm
 const SPECIAL_ESCAPED = /^([ \t]*)\\(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
 const PARTIAL_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
 
+/** From this length on, held text is read only after it has grown by a part of its length. */
+const LONG_HELD_CHARS = 4096;
+const GROWTH = 1 / 16;
+
 export class ReasoningWriter {
   readonly #invisible = new InvisibleEscaper();
   #atLineStart = true;
   #held = '';
+  /** Held text that is shorter is not read again. */
+  #nextReadChars = 0;
 
   push(chunk: string): string {
     return this.#take(this.#invisible.push(chunk), false);
@@ -159,11 +165,17 @@ export class ReasoningWriter {
 
   #take(shown: string, isAll: boolean): string {
     const text = this.#held + shown;
+    if (!isAll && text.length < this.#nextReadChars) {
+      this.#held = text;
+      return '';
+    }
     const lineStart = text.lastIndexOf('\n') + 1;
     const mayBePartial = lineStart > 0 || this.#atLineStart;
     const isPartial = !isAll && mayBePartial && PARTIAL_SPECIAL.test(text.slice(lineStart));
     const end = isPartial ? lineStart : text.length;
     this.#held = text.slice(end);
+    const { length } = this.#held;
+    this.#nextReadChars = length < LONG_HELD_CHARS ? 0 : length * (1 + GROWTH);
     if (end === 0) return '';
     // A leading character prevents `^` from matching in the middle of a line.
     const before = this.#atLineStart ? '' : '.';

@@ -28,6 +28,8 @@ const CLOSING = anyOf(CLOSING_TAGS);
 const MAX_TAG_CHARS = Math.max(...CLOSING_TAGS.map(({ length }) => length));
 /** A tag can begin a text, and only its beginning has arrived. */
 const FIRST_TAGS = TAGS.flat();
+/** A text with more of them is about tags. For each, all text before it is read. */
+const MAX_TAGS_IN_CODE = 20;
 
 function anyOf(tags: readonly string[]): RegExp {
   return new RegExp(tags.map((tag) => tag.replace(/[[\]|]/g, '\\$&')).join('|'), 'g');
@@ -45,6 +47,7 @@ function firstTag(text: string, tags: readonly string[]): string | undefined {
 export class InlineReasoning {
   #state: 'start' | 'reasoning' | 'text' = 'start';
   #held = '';
+  #holdsSpace = false;
   #isBlank = true;
   /** The last event was reasoning, so that another block continues it. */
   #goesOn = false;
@@ -52,6 +55,7 @@ export class InlineReasoning {
   #mayClose = false;
   /** The text of the reply, while a closing tag without an opening one counts. Its end is enough to look for tags. */
   #unopened: { readonly text: string; readonly end: string } | undefined;
+  #tagsInCode = 0;
 
   /** `mayBeUnopened` is false for a reply that continues words of the model. */
   constructor(mayBeUnopened: boolean) {
@@ -73,6 +77,7 @@ export class InlineReasoning {
   end(): readonly ReadEvent[] {
     const held = this.#held;
     this.#held = '';
+    this.#holdsSpace = false;
     if (held === '') return [];
     if (this.#state === 'reasoning') return held.trim() === '' ? [] : this.#reasoning(held);
     return [{ kind: 'text', text: held }];
@@ -80,8 +85,13 @@ export class InlineReasoning {
 
   #push(text: string): readonly ReadEvent[] {
     if (text === '') return [];
+    // Not read again: white space may arrive in thousands of pieces.
+    if (this.#holdsSpace && text.trim() === '') {
+      this.#held += text;
+      return [];
+    }
     const all = this.#held + text;
-    this.#held = '';
+    [this.#held, this.#holdsSpace] = ['', false];
     switch (this.#state) {
       case 'start':
         return this.#begin(all);
@@ -109,6 +119,7 @@ export class InlineReasoning {
     }
     if (FIRST_TAGS.some((each) => each.startsWith(words))) {
       this.#held = text;
+      this.#holdsSpace = words === '';
       return [];
     }
     this.#state = 'text';
@@ -123,8 +134,10 @@ export class InlineReasoning {
       const said = this.#reasoning(text.slice(0, closing.index).trimEnd());
       return [...said, ...this.#push(text.slice(closing.index + closing[0].length))];
     }
-    const kept = withoutPartialEnd(text).trimEnd().length;
+    const whole = withoutPartialEnd(text);
+    const kept = whole.trimEnd().length;
     this.#held = text.slice(kept);
+    this.#holdsSpace = this.#held !== '' && whole.length === text.length;
     return this.#reasoning(text.slice(0, kept));
   }
 
@@ -147,11 +160,14 @@ export class InlineReasoning {
       // Skips a tag that an earlier call has already checked.
       if (rest.length >= text.length) continue;
       const said = this.#unopened.text.slice(0, -(rest.length + tag.length));
-      if (said.search(OPENING) >= 0) {
+      if (this.#tagsInCode >= MAX_TAGS_IN_CODE || said.search(OPENING) >= 0) {
         this.#unopened = undefined;
         break;
       }
-      if (isInCode(said)) continue;
+      if (isInCode(said)) {
+        this.#tagsInCode += 1;
+        continue;
+      }
       this.#unopened = undefined;
       this.#state = 'start';
       this.#goesOn = true;

@@ -99,21 +99,24 @@ export class ReplyRenderer {
   }
 
   #pushText(text: string): string {
-    if (text === '') return '';
-    const all = this.#space + text;
-    const end = all.trimEnd().length;
-    if (this.#part === 'text') {
-      this.#space = all.slice(end);
-      return this.#escaper.push(all.slice(0, end));
+    const words = text.trimEnd();
+    // Appended and not read: white space may arrive in thousands of pieces.
+    if (words === '') {
+      this.#space += text;
+      return '';
     }
-    this.#space = all;
-    if (end === 0) return '';
+    const all = this.#space + words;
+    if (this.#part === 'text') {
+      this.#space = text.slice(words.length);
+      return this.#escaper.push(all);
+    }
     // Drop blank lines above the text, but keep the indentation of its first line.
-    const start = all.slice(0, all.search(/\S/)).search(/[^\r\n]*$/);
+    const blank = all.slice(0, all.search(/\S/));
+    const start = Math.max(blank.lastIndexOf('\n'), blank.lastIndexOf('\r')) + 1;
     const before = this.#begin('text');
     this.#escaper = new ReplyEscaper();
-    this.#space = all.slice(end);
-    return before + this.#escaper.push(all.slice(start, end));
+    this.#space = text.slice(words.length);
+    return before + this.#escaper.push(all.slice(start));
   }
 
   #pushReasoning(text: string): string {

@@ -44,7 +44,7 @@ function readObject(text: string, walk: SchemaWalk): RepairedArguments | undefin
 /** In a fence, followed by what the format of a model adds, with comments, or with line breaks in strings. */
 function readUnusual(text: string, repairs: Set<string>): unknown {
   const all = text.trim();
-  const bare = all.replace(FENCE_BEFORE, '').replace(FORMAT_AFTER, '').trim();
+  const bare = withoutFormatAfter(all.replace(FENCE_BEFORE, '')).trim();
   if (bare !== all) repairs.add('text around them was removed');
   const strict = parseJson(bare);
   if (strict !== undefined) return strict;
@@ -61,9 +61,21 @@ function readUnusual(text: string, repairs: Set<string>): unknown {
 
 const FENCE_BEFORE = /^```\w*\s/;
 /** Such as `<|call|>`, `</tool_call>` and the end of a fence. */
-const FORMAT_AFTER = /(?:<\|[^|<>]*\|>|<\/\w+>|```)+$/;
-const STRING = /"(?:[^"\\]|\\.)*"/gs;
+const FORMAT_AFTER = /(?:<\|[^|<>]*\|>|<\/\w+>|```)$/;
+const MAX_FORMAT_CHARS = 100;
+/** What is not closed matches to its end, or each of thousands would be looked for again. */
+const STRING = /"(?:[^"\\]|\\.)*"?/gs;
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Looks at one sign after the other, from the end: there may be thousands before text. */
+function withoutFormatAfter(text: string): string {
+  let end = text.length;
+  for (;;) {
+    const [sign] = FORMAT_AFTER.exec(text.slice(Math.max(0, end - MAX_FORMAT_CHARS), end)) ?? [];
+    if (sign === undefined) return text.slice(0, end);
+    end -= sign.length;
+  }
+}
 
 /** Undefined if the text is not even JSON with comments and trailing commas. */
 function parseLoosely(text: string): unknown {

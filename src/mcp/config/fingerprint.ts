@@ -24,10 +24,10 @@ export function describeServer(config: ServerConfig, isSecret: IsSecret = () => 
 
 /** The difference between two descriptions of configurations that have different fingerprints. */
 export function describeChange(was: string, is: string): string {
-  const [before, after] = [was.split('\n'), is.split('\n')];
+  const [before, after] = [new Set(was.split('\n')), new Set(is.split('\n'))];
   const lines = [
-    ...before.filter((line) => !after.includes(line)).map((line) => `was: ${line}`),
-    ...after.filter((line) => !before.includes(line)).map((line) => `is: ${line}`),
+    ...[...before].filter((line) => !after.has(line)).map((line) => `was: ${line}`),
+    ...[...after].filter((line) => !before.has(line)).map((line) => `is: ${line}`),
   ];
   return lines.length > 0
     ? lines.join('\n')

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { stripVTControlCharacters } from 'node:util';
+import { withoutTerminalSequences } from '../../base/lines.ts';
 
 /** Kept to explain why a server exited. */
 const MAX_KEPT_BYTES = 64 * 1024;
@@ -29,7 +29,7 @@ export class StderrTail {
   /** Why the server exited, as it wrote itself; undefined if it wrote nothing. */
   explanation(): string | undefined {
     const text = Buffer.concat(this.#chunks).toString('utf8');
-    return explainStderr(stripVTControlCharacters(text));
+    return explainStderr(withoutTerminalSequences(text));
   }
 
   #take(chunk: Buffer): void {
@@ -47,7 +47,7 @@ export class StderrTail {
     this.#line = (lines.pop() ?? '').slice(-MAX_LINE_CHARS);
     for (const line of lines) {
       this.#loggedChars += line.length + 1;
-      this.#logLine(cutLine(stripVTControlCharacters(line)));
+      this.#logLine(cutLine(withoutTerminalSequences(line)));
     }
     if (this.#loggedChars > MAX_LOGGED_CHARS) {
       this.#logLine('… (too much to log; the rest is dropped)');

@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from 'node:dns';
-import http from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
@@ -83,19 +83,31 @@ export async function sendConfined(
       signal: request.signal,
     });
     outgoing.once('error', reject);
+    // Without a response: the server has changed to another protocol.
+    outgoing.once('close', () => reject(new TypeError('The connection was closed.')));
     outgoing.once('response', (message) => {
-      const { statusCode: status = 500, statusMessage: statusText = '' } = message;
-      const headers = Object.entries(message.headersDistinct).flatMap(([name, values = []]) =>
-        values.map((value): [string, string] => [name, value]),
-      );
-      const isEmpty = [204, 205, 304].includes(status) || request.method === 'HEAD';
-      const content = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
-      if (isEmpty) message.resume();
-      const address = message.socket.remoteAddress ?? '';
-      resolve({ response: new Response(content, { status, statusText, headers }), address });
+      try {
+        const address = message.socket.remoteAddress ?? '';
+        resolve({ response: responseOf(message, request.method), address });
+      } catch (error) {
+        // A status such as 999 is not valid in a `Response`. Thrown here, the error would end the process.
+        outgoing.destroy();
+        reject(error);
+      }
     });
     outgoing.end(body);
   });
+}
+
+function responseOf(message: IncomingMessage, method: string): Response {
+  const { statusCode: status = 500, statusMessage: statusText = '' } = message;
+  const headers = Object.entries(message.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const isEmpty = [204, 205, 304].includes(status) || method === 'HEAD';
+  if (isEmpty) message.resume();
+  const content = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
+  return new Response(content, { status, statusText, headers });
 }
 
 function checkAddress(url: URL, address: string, nearest: Reach): void {

@@ -165,7 +165,7 @@ export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
       // A followed redirect is checked again, but this error is clearer than an unexpected status.
       checkAuthorizationUrl(new URL(location, address));
     }
-    return limitBody(response, { maxBytes: BUDGET.bodyBytes });
+    return limitBody(response, { maxBytes: BUDGET.bodyBytes, maxValues: BUDGET.requestValues });
   };
 }
 

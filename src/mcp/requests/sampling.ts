@@ -1,5 +1,6 @@
 import type { CreateMessageResultWithTools, SamplingMessageContentBlock } from '@modelcontextprotocol/client';
-import { defined, field, isObject, sameJson } from '../../base/json.ts';
+import { BUDGET } from '../../base/budget.ts';
+import { defined, field, isObject, jsonChars, sameJson } from '../../base/json.ts';
 import type {
   SamplingAnswer,
   SamplingMessage,
@@ -10,6 +11,11 @@ import type {
 import { schemaProblem } from '../schema/schemaLimits.ts';
 import { printJson } from '../schema/walk.ts';
 
+/** All of it is shown to the user, with invisible characters spelled out. */
+const MAX_TEXT_CHARS = 400_000;
+const MAX_STOPS = 100;
+const MAX_STOP_CHARS = 1000;
+
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */
 export function readSampling(params: unknown): SamplingRequest {
   const maxTokens = field(params, 'maxTokens');
@@ -17,6 +23,10 @@ export function readSampling(params: unknown): SamplingRequest {
     throw new Error('“maxTokens” must be a whole number above 0.');
   }
   const messages = asList(field(params, 'messages'), 'messages').map(readMessage);
+  const system = textOf(field(params, 'systemPrompt'));
+  const chars = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + textChars(part), 0);
+  if (chars + (system?.length ?? 0) > MAX_TEXT_CHARS)
+    throw new Error(`The messages have more than ${MAX_TEXT_CHARS} characters of text.`);
   checkCalls(messages);
   const stops = field(params, 'stopSequences');
   const tools = field(params, 'tools');
@@ -28,10 +38,10 @@ export function readSampling(params: unknown): SamplingRequest {
     maxTokens,
     hints: Array.isArray(hints) ? hints.map((hint) => field(hint, 'name')).filter(isText) : [],
     ...defined({
-      system: textOf(field(params, 'systemPrompt')),
+      system,
       temperature: typeof temperature === 'number' ? temperature : undefined,
-      stopSequences: Array.isArray(stops) ? stops.filter(isText) : undefined,
-      tools: tools === undefined ? undefined : asList(tools, 'tools').map(readTool),
+      stopSequences: Array.isArray(stops) ? readStops(stops) : undefined,
+      tools: tools === undefined ? undefined : readTools(tools),
       toolChoice: (['auto', 'required', 'none'] as const).find((each) => each === choice),
     }),
   };
@@ -110,6 +120,21 @@ function readBlock(block: unknown): SamplingPart {
   }
 }
 
+/** Each is looked for in each piece of the response. */
+function readStops(stops: readonly unknown[]): readonly string[] {
+  const texts = stops.filter(isText);
+  if (texts.length <= MAX_STOPS && texts.every(({ length }) => length <= MAX_STOP_CHARS)) return texts;
+  throw new Error(
+    `There can be at most ${MAX_STOPS} “stopSequences”, of at most ${MAX_STOP_CHARS} characters each.`,
+  );
+}
+
+function textChars(part: SamplingPart): number {
+  if (part.kind === 'text') return part.text.length;
+  if (part.kind === 'call') return jsonChars(part.arguments, MAX_TEXT_CHARS);
+  return part.kind === 'result' ? part.parts.reduce((sum, each) => sum + textChars(each), 0) : 0;
+}
+
 function readCall(block: unknown): SamplingPart {
   const input = field(block, 'input');
   if (!isObject(input)) throw new Error('The “input” of a tool call must be an object.');
@@ -135,6 +160,12 @@ function readResultBlock(block: unknown): SamplingPart {
     throw new Error('A tool result has an unsupported type of content.');
   }
   return { kind: 'text', text: `[resource ${asText(field(resource, 'uri'), 'uri')}]` };
+}
+
+function readTools(tools: unknown): readonly SamplingTool[] {
+  const list = asList(tools, 'tools');
+  if (list.length > BUDGET.listItems) throw new Error(`There are more than ${BUDGET.listItems} “tools”.`);
+  return list.map(readTool);
 }
 
 function readTool(tool: unknown): SamplingTool {

@@ -118,9 +118,10 @@ function isField(line: Buffer): boolean {
   return FIELD.test(line.toString('latin1', 0, 16));
 }
 
+/** On one line, which JSON allows: the SDK reads each line of data by itself, and there may be millions. */
 function eventOf(message: Buffer): Buffer {
   const text = message.toString('utf8').replace(/\n$/, '');
-  return Buffer.from(`data: ${text.replaceAll('\n', '\ndata: ')}\n\n`);
+  return Buffer.from(`data: ${text.replaceAll('\n', ' ')}\n\n`);
 }
 
 async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {

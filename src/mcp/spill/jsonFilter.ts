@@ -23,7 +23,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 export type FilterRequests = Pick<
   PendingRequests,
-  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'maxValues' | 'maxDroppedBytes'
+  'tableFor' | 'assign' | 'arrived' | 'tooLarge' | 'dropped' | 'maxValues' | 'maxDroppedBytes'
 >;
 
 /**
@@ -90,9 +90,11 @@ export class JsonFilter {
     if (this.#unassigned !== undefined) this.#endOfMessage(this.#position.id);
     await Promise.all(this.#assigning);
     const id = this.#lastId ?? this.#position.id;
-    const [isTooLarge, json] = [this.#out.isOverflowing, this.#out.take()];
+    const [isTooLarge, isFromServer] = [this.#out.isOverflowing, this.#position.isFromServer];
+    const json = this.#out.take();
     this.#reset();
-    return isTooLarge ? this.#requests.tooLarge(id) : json;
+    if (!isTooLarge) return json;
+    return isFromServer ? this.#requests.dropped() : this.#requests.tooLarge(id);
   }
 
   /** Drops the current message and removes its unfinished file. */
@@ -130,8 +132,9 @@ export class JsonFilter {
 
   #passStructure(chunk: Buffer, from: number): number {
     const { at, opened } = this.#position.moveToString(chunk, from);
-    const { values, keys, id } = this.#position;
-    if (values > BUDGET.messageValues && values > this.#requests.maxValues(id)) this.#out.overflow();
+    const { values, valuesOutsideResults, keys, id } = this.#position;
+    if (values > BUDGET.requestValues && values > this.#requests.maxValues(id)) this.#out.overflow();
+    if (valuesOutsideResults > BUDGET.requestValues) this.#out.overflow();
     if (keys > BUDGET.messageKeys) this.#out.overflow();
     this.#emit(chunk.subarray(from, at));
     if (opened) {

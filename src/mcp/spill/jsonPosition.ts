@@ -6,6 +6,7 @@ export class JsonPosition {
   readonly #commas: number[] = [];
   #depth = 0;
   #values = 0;
+  #valuesOutsideResults = 0;
   /** One for each hash that a key had; made for the first key. */
   #seenKeys: Uint8Array | undefined;
   #keys = 0;
@@ -14,6 +15,7 @@ export class JsonPosition {
   #hash = this.#seed;
   /** 1, or 2 in a batch. */
   #messageDepth = 1;
+  #hasMethod = false;
   #afterColon = false;
   /** The last key of the message itself. */
   #section = '';
@@ -34,6 +36,16 @@ export class JsonPosition {
   /** How many values of the message have begun, roughly. Those that take long to read count as `SLOW_VALUES`. */
   get values(): number {
     return this.#values;
+  }
+
+  /** Those of requests, notifications, errors and of a batch itself. */
+  get valuesOutsideResults(): number {
+    return this.#valuesOutsideResults;
+  }
+
+  /** A request or a notification, and not the response to a request. */
+  get isFromServer(): boolean {
+    return this.#hasMethod && this.#messageDepth === 1;
   }
 
   /** How many different keys have ended, roughly, and at most 65,536. */
@@ -64,6 +76,8 @@ export class JsonPosition {
   reset(): void {
     this.#depth = 0;
     this.#values = 0;
+    this.#valuesOutsideResults = 0;
+    this.#hasMethod = false;
     this.#seenKeys?.fill(0);
     this.#keys = 0;
     this.#hash = this.#seed;
@@ -107,6 +121,7 @@ export class JsonPosition {
     } else {
       this.#section = text;
       if (text === 'id') this.#id = '';
+      this.#hasMethod ||= text === 'method';
     }
   }
 
@@ -137,7 +152,13 @@ export class JsonPosition {
     const commas = (this.#commas[at] ?? 0) + 1;
     if (at < MAX_DEPTH) this.#commas[at] = commas;
     const isBlock = isInArray && this.#depth === this.#messageDepth + 2;
-    this.#values += isBlock || (!isInArray && commas > FEW_KEYS) ? SLOW_VALUES : 1;
+    const fewKeys = this.isInResult ? FEW_KEYS : FEW_VALIDATED_KEYS;
+    this.#count(isBlock || (!isInArray && commas > fewKeys) ? SLOW_VALUES : 1);
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (!this.isInResult) this.#valuesOutsideResults += values;
   }
 
   #open(isArray: boolean): void {
@@ -147,7 +168,7 @@ export class JsonPosition {
       this.#commas[this.#depth] = 0;
     }
     this.#depth++;
-    this.#values++;
+    this.#count(1);
     this.#afterColon = false;
     if (this.#depth === this.#messageDepth) this.#beginMessage();
   }
@@ -176,5 +197,7 @@ const KEY_HASHES = 65_536;
 const MAX_DEPTH = 500;
 /** A block of a result, and a key of an object with more keys than this, take about ten times as long as other values. */
 const FEW_KEYS = 1000;
+/** The SDK validates what is not in a result. */
+const FEW_VALIDATED_KEYS = 100;
 const SLOW_VALUES = 10;
 const MAX_ID_CHARS = 40;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { BUDGET } from '../../base/budget.ts';
-import { field, isObject } from '../../base/json.ts';
+import { field, hasMoreValues, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { SpillTable } from './spillFiles.ts';
 
@@ -80,19 +80,36 @@ export class PendingRequests {
     await (owner === undefined ? table.dispose() : owner.adopt(table));
   }
 
-  /** Lists may have more: they are only cut to their own budgets, so that their first items can be used. */
+  /**
+   * Lists may have more: they are only cut to their own budgets, so that their first items can be used. The SDK's own
+   * requests have no ticket. It validates their results, which takes much longer than reading them.
+   */
   maxValues(id = this.#only): number {
-    const isList = id !== undefined && this.#pending.get(id)?.method.endsWith('/list') === true;
-    return isList ? BUDGET.listValues : BUDGET.messageValues;
+    const ticket = id === undefined ? undefined : this.#pending.get(id);
+    if (ticket?.method.endsWith('/list')) return BUDGET.listValues;
+    const isOwn = ticket === undefined && (id !== undefined || !this.#hasTickets);
+    return isOwn ? BUDGET.requestValues : BUDGET.messageValues;
+  }
+
+  get #hasTickets(): boolean {
+    for (const ticket of this.#pending.values()) if (ticket) return true;
+    return false;
   }
 
   /** The error response in place of one that is too large, as JSON. Throws when its request is unknown. */
   tooLarge(id = this.#only): Buffer {
-    const { messageBytes, messageValues, messageKeys } = BUDGET;
-    const limit = `more than ${describeSize(messageBytes)} of text, ${messageValues} values, or ${messageKeys} different keys`;
+    const { messageBytes, messageKeys } = BUDGET;
+    const limit = `more than ${describeSize(messageBytes)} of text, ${this.maxValues(id)} values, or ${messageKeys} different keys`;
     if (id === undefined) throw new Error(`A message with ${limit} was dropped.`);
     const message = `its response contains ${limit}. Request less at a time`;
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } }));
+  }
+
+  /** In place of a request or a notification that is too large: a line in the log. */
+  dropped(): Buffer {
+    const data = `A message of the server with more than ${describeSize(BUDGET.messageBytes)} of text, or ${BUDGET.requestValues} values, was dropped.`;
+    const params = { level: 'warning', data };
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params }));
   }
 
   get #only(): number | undefined {
@@ -124,9 +141,19 @@ function takeResult(message: JSONRPCMessage, ticket: Ticket): void {
   const type = field(message.result, 'resultType') ?? 'complete';
   // The SDK knows nothing of tasks.
   const isTask = type === 'task' && ticket.method === 'tools/call';
-  if (type !== 'complete' && !isTask) return;
+  if (type !== 'complete' && !isTask) {
+    if (hasMoreValues(message.result, BUDGET.requestValues)) refuseInput(message);
+    return;
+  }
   ticket.result = message.result;
   Object.assign(message, {
     result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...empty },
   });
+}
+
+/** A result that requires input has requests of the server, which the SDK validates. */
+function refuseInput(message: JSONRPCMessage): void {
+  const reason = `its response requires input with more than ${BUDGET.requestValues} values`;
+  Reflect.deleteProperty(message, 'result');
+  Object.assign(message, { error: { code: TOO_LARGE, message: reason } });
 }

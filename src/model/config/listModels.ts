@@ -154,7 +154,7 @@ export async function listLocalModels(
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     });
-    const limited = limitBody(response, { maxBytes: BUDGET.bodyBytes });
+    const limited = limitBody(response, { maxBytes: BUDGET.bodyBytes, maxValues: BUDGET.textValues });
     return response.ok ? (readListing(await limited.json()) ?? []).slice(0, MAX_MODELS) : [];
   } catch {
     // Nothing listens there, or it does not list models.

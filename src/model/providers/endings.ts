@@ -199,7 +199,7 @@ export class StreamEnd {
 
   /** What a body in an unknown format says. Events of another provider say nothing to the user. */
   get foreignReason(): string {
-    const isNoise = /^(data|event):|^\s*[{[]/m.test(this.#text) && !isJson(this.#text);
+    const isNoise = /^(data|event):|^[ \t]*[{[]/m.test(this.#text) && !isJson(this.#text);
     return isNoise ? '' : readErrorBody(this.#text).reason;
   }
 

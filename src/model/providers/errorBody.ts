@@ -4,6 +4,9 @@ import { firstOf, type WireEvent } from './repairs.ts';
 /** Limits of foreign text. Providers write a few hundred characters. */
 const MAX_BODY_CHARS = 200_000;
 const MAX_DEPTH = 8;
+const MAX_REASONS = 50;
+const MAX_STRINGS = 1000;
+const MAX_PLACES = 20;
 
 interface ErrorBody {
   /** The provider's own words, or ''. */
@@ -18,7 +21,7 @@ export function readErrorBody(body: unknown): ErrorBody {
   // Gemini sends a list when it streams.
   const [outer] = Array.isArray(parsed) && parsed.every(isObject) ? parsed : [parsed];
   const inner = isObject(outer) && isObject(outer['error']) ? outer['error'] : outer;
-  const known = join(reasonsIn(parsed));
+  const known = join(firstFew(reasonsIn(parsed), MAX_REASONS));
   return {
     // A known field may contain only a name, such as “bad_request”.
     reason: isSentence(known) ? known : join([known, longestSentence(parsed)]) || namedWords(parsed),
@@ -100,20 +103,35 @@ const REASON_FIELDS = [
 ];
 
 /** Every reason in the known fields. A string may contain JSON or a page, such as the response of another provider. */
-function reasonsIn(value: unknown, depth = 0): readonly string[] {
-  if (depth > MAX_DEPTH) return [];
+function* reasonsIn(value: unknown, depth = 0): Generator<string> {
+  if (depth > MAX_DEPTH) return;
   if (typeof value === 'string') {
-    if (/^\s*</.test(value)) return [pageText(value)].filter((each) => each !== '');
-    const nested = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
-    const reason = nested === undefined ? '' : readErrorBody(nested).reason;
-    return [reason || value.trim()].filter((each) => each !== '');
+    const reason = reasonInText(value.slice(0, MAX_BODY_CHARS));
+    if (reason !== '') yield reason;
+  } else if (Array.isArray(value)) {
+    for (const each of value) yield* reasonsIn(each, depth + 1);
+  } else if (isObject(value)) {
+    // FastAPI names the field that is wrong.
+    const { loc } = value;
+    const place = Array.isArray(loc) ? `${loc.slice(0, MAX_PLACES).join('.')}: ` : '';
+    for (const name of REASON_FIELDS)
+      for (const reason of reasonsIn(byField(name, value[name]), depth + 1)) yield `${place}${reason}`;
   }
-  if (Array.isArray(value)) return value.flatMap((each) => reasonsIn(each, depth + 1));
-  if (!isObject(value)) return [];
-  const reasons = REASON_FIELDS.flatMap((name) => reasonsIn(byField(name, value[name]), depth + 1));
-  // FastAPI names the field that is wrong.
-  const { loc } = value;
-  return Array.isArray(loc) ? reasons.map((reason) => `${loc.join('.')}: ${reason}`) : reasons;
+}
+
+function reasonInText(text: string): string {
+  if (/^\s*</.test(text)) return pageText(text);
+  const nested = /^\s*[{[]/.test(text) ? parseJson(text) : undefined;
+  return (nested === undefined ? '' : readErrorBody(nested).reason) || text.trim();
+}
+
+function firstFew<T>(items: Iterable<T>, max: number): readonly T[] {
+  const few: T[] = [];
+  for (const item of items) {
+    few.push(item);
+    if (few.length === max) break;
+  }
+  return few;
 }
 
 /** Some frameworks list the errors by the field that is wrong. */
@@ -136,7 +154,7 @@ function join(reasons: readonly string[]): string {
 
 /** In a shape that is not known. */
 function longestSentence(body: unknown): string {
-  const sentences = stringsIn(body).filter(isSentence);
+  const sentences = firstFew(stringsIn(body), MAX_STRINGS).filter(isSentence);
   return sentences.reduce((longest, each) => (each.length > longest.length ? each : longest), '').trim();
 }
 
@@ -150,15 +168,22 @@ function namedWords(value: unknown, depth = 0): string {
   return found.find((each) => each !== '') ?? '';
 }
 
-function stringsIn(value: unknown, depth = 0): readonly string[] {
-  if (typeof value === 'string') return [/^\s*</.test(value) ? pageText(value) : value];
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
-  return Object.values(value).flatMap((each) => stringsIn(each, depth + 1));
+function* stringsIn(value: unknown, depth = 0): Generator<string> {
+  if (typeof value === 'string') {
+    const text = value.slice(0, MAX_BODY_CHARS);
+    yield /^\s*</.test(text) ? pageText(text) : text;
+  } else if (typeof value === 'object' && value !== null && depth <= MAX_DEPTH) {
+    for (const each of Object.values(value)) yield* stringsIn(each, depth + 1);
+  }
 }
+
+/** The first letter of a word ends its beginning, so that a long word is not divided in all ways. */
+const SENTENCE =
+  /\p{L}[,:]?\s+[^\s\p{L}]*\p{L}\S*\s+[^\s\p{L}]*\p{L}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{4}/u;
 
 /** Three words in a row, in any script with spaces, or a run of a script without them. */
 function isSentence(text: string): boolean {
-  return /\p{L}[,:]?\s+\S*\p{L}\S*\s+\S*\p{L}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{4}/u.test(text);
+  return SENTENCE.test(text);
 }
 
 /** Also Google's reasons, such as API_KEY_INVALID. */

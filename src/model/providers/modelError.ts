@@ -9,6 +9,7 @@ import { isTransient, kindOfStatus, statusOfNames } from './failureKind.ts';
 
 /** A provider's words are quoted whole; this only limits what a broken or hostile endpoint sends. */
 const MAX_REASON_CHARS = 10_000;
+const MAX_NAMES_CHARS = 1000;
 const MAX_CAUSES = 6;
 
 export interface RequestContext {
@@ -127,11 +128,12 @@ function readError(error: unknown) {
   const found = readErrorBody(body === '' ? data : body);
   return {
     name: textOf(outer['name']),
-    reason: found.reason || textOf(outer['message']),
+    // One character more shows that it is cut.
+    reason: (found.reason || textOf(outer['message'])).slice(0, MAX_REASON_CHARS + 1),
     status: statusOf(outer['statusCode']) ?? statusOf(inner['code']) ?? statusOf(outer['code']),
     // The provider's own types and codes for the error.
     names: [outer['type'], outer['code'], inner['type'], inner['code'], inner['status'], found.names]
-      .map(textOf)
+      .map((name) => textOf(name).slice(0, MAX_NAMES_CHARS))
       .join(' '),
     headers: isTextRecord(outer['responseHeaders']) ? outer['responseHeaders'] : {},
     body,

@@ -12,7 +12,7 @@ export class Sources {
   #cited = new Set<string>();
 
   grow(text: string): void {
-    this.#text += text;
+    if (this.#text.length < MAX_TEXT_CHARS) this.#text += text;
   }
 
   /** Of the results of a search, Anthropic reports all. Only those that the text cites are sources. */
@@ -36,6 +36,7 @@ export class Sources {
     const title = plainTitle(name) || plainTitle(address);
     const key = url ?? title;
     if (!this.#numbers.has(key)) {
+      if (this.#lines.length >= MAX_SOURCES) return;
       this.#lines.push(url === undefined ? title : `[${title}](${url})`);
       this.#numbers.set(key, this.#lines.length);
     }
@@ -57,12 +58,17 @@ export class Sources {
   }
 }
 
+const MAX_SOURCES = 500;
+/** Of one block. Each of its sources is looked for in it. */
+const MAX_TEXT_CHARS = 200_000;
 const MAX_URL_CHARS = 2000;
 const MAX_TITLE_CHARS = 120;
+/** What a title is read from. */
+const MAX_READ_CHARS = 2000;
 
 /** A web address that cannot end its link early. */
 function safeUrl(text: string): string | undefined {
-  if (!URL.canParse(text) || text.length > MAX_URL_CHARS) return undefined;
+  if (text.length > MAX_URL_CHARS || !URL.canParse(text)) return undefined;
   const { protocol, username, password, href } = new URL(text);
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return undefined;
   return href.replace(/[()<>[\]\\`!|]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -70,6 +76,7 @@ function safeUrl(text: string): string | undefined {
 
 /** Words that are neither a link nor a tag. */
 function plainTitle(text: string): string {
-  const words = text.replace(/[^\p{L}\p{N}\p{M}.,:;?&'’“”–—()/ -]+/gu, ' ').replace(/ +/g, ' ');
+  const read = text.slice(0, MAX_READ_CHARS);
+  const words = read.replace(/[^\p{L}\p{N}\p{M}.,:;?&'’“”–—()/ -]+/gu, ' ').replace(/ +/g, ' ');
   return Array.from(words.trim()).slice(0, MAX_TITLE_CHARS).join('').trim();
 }

@@ -1,6 +1,7 @@
 import { BUILT_IN_SERVER, DEVICE_NAME } from '../../base/assetNames.ts';
 import { trimBlankLines } from '../../base/lines.ts';
 import { renderToolName } from '../../chat/format/callInfo.ts';
+import type { ChatProblem } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import {
   allowsServer,
@@ -53,6 +54,7 @@ export interface ConversationDeps {
 const MAX_LIST_MS = 10_000;
 
 const MAX_NAMED_CUTS = 5;
+const MAX_NOTED_PROBLEMS = 20;
 
 const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
 const NO_TOOLS: ToolList = { tools: [], failures: [] };
@@ -243,12 +245,11 @@ interface Settled {
 /** Throws for invalid settings, because the chat might otherwise go to the wrong model or with the wrong tools. */
 function readReliably(text: string, place: string): Settled {
   const { settings, problems } = readSettings(parseChat(text));
-  const notes = problems.map(
-    ({ offset, message }) => `Line ${text.slice(0, offset).split('\n').length} of ${place}: ${message}`,
-  );
-  const fatal = problems.findIndex((problem) => problem.stopsRun);
-  if (fatal >= 0) throw new Error(notes[fatal]);
-  return { settings, notes };
+  const describe = ({ offset, message }: ChatProblem) =>
+    `Line ${text.slice(0, offset).split('\n').length} of ${place}: ${message}`;
+  const fatal = problems.find((problem) => problem.stopsRun);
+  if (fatal) throw new Error(describe(fatal));
+  return { settings, notes: problems.slice(0, MAX_NOTED_PROBLEMS).map(describe) };
 }
 
 /** Letters, digits, `_` and `-`: nothing that could lead to another folder. */

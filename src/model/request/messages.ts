@@ -83,15 +83,22 @@ export function joinTexts(parts: readonly AssistantPart[]): readonly AssistantPa
 
 /** Removes empty messages and joins neighbors of the same role: providers expect alternating roles. */
 export function mergeMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-  const merged: ModelMessage[] = [];
+  const groups: ModelMessage[][] = [];
   for (const message of messages) {
-    const last = merged.at(-1);
     if (message.role !== 'tool' && message.parts.length === 0) continue;
-    if (message.role === 'user' && last?.role === 'user') {
-      merged[merged.length - 1] = { role: 'user', parts: [...last.parts, ...message.parts] };
-    } else if (message.role === 'assistant' && last?.role === 'assistant') {
-      merged[merged.length - 1] = { role: 'assistant', parts: [...last.parts, ...message.parts] };
-    } else merged.push(message);
+    const last = groups.at(-1);
+    if (last?.[0]?.role === message.role && message.role !== 'tool') last.push(message);
+    else groups.push([message]);
   }
-  return merged;
+  return groups.flatMap(merged);
+}
+
+/** Messages of the same role as one. */
+function merged(group: readonly ModelMessage[]): readonly ModelMessage[] {
+  const [first] = group;
+  if (!first || group.length === 1) return group;
+  const parts = group.flatMap((message): readonly (ContentPart | AssistantPart)[] =>
+    message.role === 'tool' ? [] : message.parts,
+  );
+  return [{ role: first.role, parts } as ModelMessage];
 }

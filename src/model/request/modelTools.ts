@@ -10,6 +10,8 @@ export const VALID_TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** More than any real tool has. */
 const MAX_DESCRIPTION_CHARS = 16_000;
 const HASH_CHARS = 8;
+/** Names are compared with those of all tools. The longest names of servers and tools are shorter. */
+const MAX_WRITTEN_NAME_CHARS = 2000;
 
 /** The tools under names that every provider accepts, always in the same order, so that providers can cache them. */
 export function modelTools(tools: readonly ToolInfo[]): readonly ModelTool[] {
@@ -37,6 +39,7 @@ export function nameOfTool(tools: readonly ModelTool[], tool: ToolName): string 
  * for `_`, or with what their own format adds. Undefined unless exactly one tool fits.
  */
 export function toolOfName(tools: readonly ModelTool[], name: string): ToolName | undefined {
+  if (name.length > MAX_WRITTEN_NAME_CHARS) return undefined;
   const written = withoutFormat(name);
   for (const fits of READINGS) {
     const found = tools.filter((tool) => fits(tool, name, written));

@@ -1,7 +1,7 @@
 import { defined } from '../../base/json.ts';
 import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/callInfo.ts';
 import type { Turn } from '../../chat/format/chat.ts';
-import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
+import { answeredCall, type CallKey, matchAnswers } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
 import type { Asset } from '../../ports/results.ts';
@@ -29,7 +29,7 @@ export function replyMessages(
 ): readonly ModelMessage[] {
   const written = readReply(body, turnCalls);
   const calls = written.filter((part) => part.kind === 'call');
-  const matched = matchAnswers(calls, answers);
+  const matched = turnsAnswering(calls, answers);
   const results: CallResult[] = [];
   const parts: AssistantPart[] = [];
   for (const part of written) {
@@ -48,25 +48,26 @@ export function replyMessages(
 }
 
 /** The tool turn that answers each call. A turn answers only one call. */
-export function matchAnswers(
+export function turnsAnswering(
   calls: readonly CallKey[],
   answers: readonly Turn[],
 ): readonly (Turn | undefined)[] {
-  const free = [...answers];
-  return calls.map((call) => {
-    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), call));
-    return at < 0 ? undefined : free.splice(at, 1)[0];
-  });
+  const answering = answers.map((turn) => ({ ...answeredCall(turn), turn }));
+  return matchAnswers(calls, answering).map((answer) => answer?.turn);
 }
 
 /** Gives every call of a request a unique id that every provider accepts. */
 export class CallIds {
   readonly #taken = new Set<string>();
+  /** The next number of an id that is taken. */
+  readonly #numbers = new Map<string, number>();
 
   take(written: string | undefined): string {
     const wanted = written !== undefined && /^[A-Za-z0-9_-]{1,40}$/.test(written) ? written : 'call';
     let id = wanted;
-    for (let number = 2; this.#taken.has(id); number += 1) id = `${wanted.slice(0, 32)}_${number}`;
+    let number = this.#numbers.get(wanted) ?? 2;
+    for (; this.#taken.has(id); number += 1) id = `${wanted.slice(0, 32)}_${number}`;
+    this.#numbers.set(wanted, number);
     this.#taken.add(id);
     return id;
   }

@@ -25,9 +25,9 @@ import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import { compareCodeUnits, stripTags } from './modelTools.ts';
 import {
   CallIds,
-  matchAnswers,
   type ReplyContext,
   replyMessages,
+  turnsAnswering,
   withContinuation,
 } from './replyMessages.ts';
 import { calledText, viewResults } from './resultFiles.ts';
@@ -74,11 +74,12 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
   const viewed = await viewResults(turns, files);
-  const context = { text, turns, attached, reply: { tools, ...viewed, ids: new CallIds() } };
+  const reply = { tools, ...viewed, ids: new CallIds() };
+  const context = { text, turns, attached, reply, ...findPlaces(text, turns) };
   const opening = summary ? [userText(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];
   const { messages: built, shares } = await buildMessages(context);
   const messages = startWithUser(mergeMessages([...opening, ...built]));
-  const cut = cutTurn(context);
+  const { cut } = context;
   const partial = cut && partialReply(text);
   const { maxTokens, temperature, reasoning } = sources.settings ?? {};
   return {
@@ -134,6 +135,30 @@ interface MessageContext {
   readonly turns: readonly Turn[];
   readonly attached: AttachedParts;
   readonly reply: ReplyContext;
+  /** Only empty turns follow the turn at this index. */
+  readonly lastFilled: number;
+  /** The reply at the end of the chat, if it was interrupted. */
+  readonly cut: Turn | undefined;
+  /** The tool turns whose call is in the chat. */
+  readonly answers: ReadonlySet<Turn>;
+}
+
+/** Found once, because a chat can have thousands of turns. */
+function findPlaces(
+  text: string,
+  turns: readonly Turn[],
+): Pick<MessageContext, 'lastFilled' | 'cut' | 'answers'> {
+  const lastFilled = turns.findLastIndex((turn) => turnBody(text, turn).trim() !== '');
+  const lastReply = turns.findLastIndex((turn) => turn.role === 'assistant');
+  const reply = lastReply >= lastFilled ? turns[lastReply] : undefined;
+  const answers = turns.flatMap((turn, at) =>
+    turn.role === 'tool' ? [] : turnsAnswering(turn.calls, answersTo(turns, at)),
+  );
+  return {
+    lastFilled,
+    cut: reply?.cut ? reply : undefined,
+    answers: new Set(answers.filter((turn) => turn !== undefined)),
+  };
 }
 
 async function buildMessages(
@@ -154,24 +179,17 @@ async function buildMessages(
     } else if (turn.role === 'tool') {
       // chat.md writes an empty turn before it calls a tool.
       const isEmpty = turn.markerText === '' && isEmptyTurn(context.text, turn);
-      if (!isEmpty && isStray(context, turn, at)) messages.push(strayMessage(context, turn));
+      if (!isEmpty && !context.answers.has(turn)) messages.push(strayMessage(context, turn));
       shares.push(shareOf(turn, { parts: context.reply.results.get(turn)?.parts ?? [] }));
     }
   }
   return { messages, shares };
 }
 
-/** The reply at the end of the chat, if it was interrupted. */
-function cutTurn(context: MessageContext): Turn | undefined {
-  const at = context.turns.findLastIndex((turn) => turn.role === 'assistant');
-  const turn = context.turns[at];
-  return turn?.cut && isLastTurn(context, at) ? turn : undefined;
-}
-
 /** `own` are the texts between the user's calls, each with the call that follows it. */
 async function userParts(context: MessageContext, turn: Turn, at: number) {
   const { text, turns, attached, reply } = context;
-  const answers = matchAnswers(turn.calls, answersTo(turns, at));
+  const answers = turnsAnswering(turn.calls, answersTo(turns, at));
   const own: (readonly ContentPart[])[] = [];
   const results: (readonly ContentPart[])[] = [];
   let from = turn.bodyStart;
@@ -183,29 +201,18 @@ async function userParts(context: MessageContext, turn: Turn, at: number) {
     from = call.end;
   }
   own.push(textParts(text.slice(from, turn.end)));
-  const attachments = await attached.read(turn, isLastTurn(context, at));
+  const attachments = await attached.read(turn, at >= context.lastFilled);
   return { own, results, attachments };
 }
 
 /** An interrupted reply at the end of the chat is sent by `withContinuation` instead. */
 function assistantMessages(context: MessageContext, turn: Turn, at: number): readonly ModelMessage[] {
-  if (turn === cutTurn(context)) return [];
+  if (turn === context.cut) return [];
   const { text, turns, reply } = context;
   return replyMessages(turnBody(text, turn), answersTo(turns, at), reply, callsInBody(turn));
 }
 
-/** Whether only empty turns follow. */
-function isLastTurn({ text, turns }: MessageContext, at: number): boolean {
-  return turns.slice(at + 1).every((turn) => turnBody(text, turn).trim() === '');
-}
-
 /** A result whose call was deleted. The result is still sent. */
-function isStray({ turns }: MessageContext, turn: Turn, at: number): boolean {
-  const caller = turns.slice(0, at).findLastIndex((each) => each.role !== 'tool');
-  const calls = turns[caller]?.calls ?? [];
-  return !matchAnswers(calls, answersTo(turns, caller)).includes(turn);
-}
-
 function strayMessage({ reply }: MessageContext, turn: Turn): ModelMessage {
   const { server, tool } = answeredCall(turn);
   const name = server === undefined || tool === undefined ? 'A tool' : renderToolName({ server, tool });

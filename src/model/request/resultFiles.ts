@@ -78,8 +78,8 @@ async function readDocuments(
   files: Files,
   context: FileContext,
 ): Promise<Documents> {
-  const isLast = ({ asset }: AssetPart, at: number) =>
-    assets.findLastIndex(({ asset: { path } }) => path === asset.path) === at;
+  const last = new Map(assets.map(({ asset }, at) => [asset.path, at]));
+  const isLast = ({ asset }: AssetPart, at: number) => last.get(asset.path) === at;
   const documents = assets.filter(
     (part, at) => isPdf(files.get(part.asset.path)) && isOfTool(part) && isLast(part, at),
   );

@@ -195,10 +195,12 @@ function contents(
   model: Pick<ChatModel, 'accepts'>,
   isAllowed: (part: Media) => boolean = () => true,
 ): readonly ContentPart[] {
-  return parts.flatMap((part, at): readonly ContentPart[] => {
+  const counts = { image: 0, audio: 0 };
+  return parts.flatMap((part): readonly ContentPart[] => {
     if (part.kind === 'text') return part.text === '' ? [] : [part];
     if (part.kind === 'call' || part.kind === 'result') return [];
-    const number = parts.slice(0, at + 1).filter(({ kind }) => kind === part.kind).length;
+    counts[part.kind] += 1;
+    const number = counts[part.kind];
     const decoded = decodeBase64(part.data);
     const isSent = decoded.ok && isAllowed(part) && model.accepts(part.mimeType);
     if (!isSent) return [textPart(describeMedia(part, number, '; it could not be sent'))];
@@ -219,6 +221,9 @@ class SamplingTools {
   readonly instruction: string;
   readonly mayBeCalled: boolean;
   readonly #modelNames = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** The next number for names that differ only in characters that are not allowed. */
+  readonly #numbers = new Map<string, number>();
   readonly #ids: Set<string>;
 
   constructor({ tools = [], toolChoice, messages }: SamplingRequest) {
@@ -256,12 +261,12 @@ class SamplingTools {
 
   #nameTool(name: string): void {
     if (this.#modelNames.has(name)) return;
-    const taken = new Set(this.#modelNames.values());
-    const clean = `_${name.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+    const clean = `_${name.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, MAX_TOOL_NAME_CHARS - 5);
     let valid = name;
-    for (let number = 1; !VALID_TOOL_NAME.test(valid) || taken.has(valid); number += 1) {
-      valid = `${clean.slice(0, MAX_TOOL_NAME_CHARS - 5)}_${number}`;
-    }
+    let number = this.#numbers.get(clean) ?? 1;
+    for (; !VALID_TOOL_NAME.test(valid) || this.#taken.has(valid); number += 1) valid = `${clean}_${number}`;
+    this.#numbers.set(clean, number);
+    this.#taken.add(valid);
     this.#modelNames.set(name, valid);
   }
 }

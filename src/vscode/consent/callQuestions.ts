@@ -170,7 +170,8 @@ function inOrder(entries: readonly Entry[]): readonly OpenQuestion[] {
   const document = open[0] && openDocument(open[0].chat);
   if (!document) return open;
   const parsed = chatOf(document);
-  return open.sort((a, b) => offsetOf(a, parsed) - offsetOf(b, parsed));
+  const offsets = new Map(open.map((each) => [each, offsetOf(each, parsed)]));
+  return open.sort((a, b) => (offsets.get(a) ?? 0) - (offsets.get(b) ?? 0));
 }
 
 export function offsetOf(question: CallQuestion, chat: Chat): number {

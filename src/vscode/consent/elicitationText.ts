@@ -37,7 +37,7 @@ export function noticeOfUrl(server: string, message: string, url: URL): NoticeOf
 
 /** Without quotation marks that would end the quotation early. */
 function quote(message: string): string {
-  return plainMessage(message.replace(/[“”„]/g, '"'), MAX_QUOTED_CHARS);
+  return plainMessage(message, MAX_QUOTED_CHARS).replace(/[“”„]/g, '"');
 }
 
 export function describeForm(message: string, questions: readonly ArgumentQuestion[]): string {

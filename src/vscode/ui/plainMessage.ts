@@ -3,14 +3,18 @@ import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { t } from './words.ts';
 
 const MAX_MESSAGE_CHARS = 300;
+/** Of a text that may be megabytes long, only the beginning is read. White space in it is not shown. */
+const READ_PER_SHOWN = 20;
 
 /**
  * Makes untrusted text safe for a notification, a prompt or a list: one short line in which no `[x](command:…)` is a
  * link and no `$(x)` is an icon.
  */
 export function plainMessage(text: string, maxChars = MAX_MESSAGE_CHARS): string {
-  const line = showInvisible(text.replace(/\s+/g, ' ').trim());
-  return truncate(line, maxChars).replaceAll('](', '] (').replaceAll('$(', '$ (');
+  const start = text.slice(0, READ_PER_SHOWN * maxChars);
+  const line = showInvisible(start.replace(/\s+/g, ' ').trim());
+  const shown = truncate(start.length < text.length ? `${line}…` : line, maxChars);
+  return shown.replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
 
 export function truncate(text: string, maxChars: number): string {
@@ -25,7 +29,9 @@ const MARGIN = '│ ';
  * ours out of sight.
  */
 export function quoteLines(text: string, maxChars: number): string {
-  const { lines, more } = foldLines(truncate(showInvisible(text), maxChars), MAX_QUOTED_LINES);
+  // One character more shows that it is cut.
+  const start = text.slice(0, maxChars + 1);
+  const { lines, more } = foldLines(truncate(showInvisible(start), maxChars), MAX_QUOTED_LINES);
   const rest = more > 0 ? [t('… and {0} more lines', more)] : [];
   return [...lines, ...rest].map((line) => `${MARGIN}${line}`).join('\n');
 }

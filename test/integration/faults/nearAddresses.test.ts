@@ -32,6 +32,18 @@ async function startCanary(t: Parameters<typeof serveHttp>[0]) {
 const NEAR =
   /is not allowed: it resolves to (?:this machine|the local network), but the server is not there\.?$/;
 
+describe('a response to the sign-in that is not valid fails it alone', () => {
+  for (const [what, status, headers] of [
+    ['a status that no response can have', 999, {}],
+    ['another protocol', 101, { connection: 'upgrade', upgrade: 'x' }],
+  ] as const) {
+    test(what, async (t) => {
+      const url = await serveHttp(t, (_, response) => response.writeHead(status, headers).end());
+      await assert.rejects(createConfinedFetch(url)(`${url}/token`), /status|closed/);
+    });
+  }
+});
+
 describe('the metadata of a server on the internet lead to', () => {
   test('no address of this machine', async (t) => {
     const { requests, port } = await startCanary(t);

@@ -61,6 +61,18 @@ describe('questions about the calls of a turn', () => {
     assert.deepEqual(results, ['c1', 'c2', 'c3']);
   });
 
+  it('are at most 50; the other calls are asked about when those have run', async () => {
+    const many = Array.from({ length: 52 }, (_, at) => call('a__write', '{}', `${at}`));
+    const { listener, asked, called } = open(HI, [makes(...many), says('Done.')]);
+    const running = listener.run();
+    for (const question of await asked(50)) question.answer(ALLOW);
+    const [next] = (await asked(51)).slice(50);
+    assert.equal(called.length, 50);
+    next?.answer(ALLOW);
+    (await asked(52)).at(-1)?.answer(ALLOW);
+    assert.deepEqual(await running, OK);
+  });
+
   it('name the chat and the arguments as they are written', async () => {
     const { listener, asked } = open(HI, [THREE], { chat: 'file:///a.chat.md' });
     const running = listener.run();

@@ -202,6 +202,18 @@ describe('the size of an image', () => {
 
   it('is unknown for other bytes', () => assert.equal(imageSize(text('not an image at all')), undefined));
 
+  it('is unknown for an image with a million properties', () => {
+    const box = (type: string, ...content: readonly Buffer[]) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + Buffer.concat(content).length);
+      head.write(type, 4, 'latin1');
+      return Buffer.concat([head, ...content]);
+    };
+    const properties = box('ipma', hex('00000000 000f4240'), Buffer.alloc(3_000_000));
+    const image = [box('ftyp', text('avif\0\0\0\0')), box('meta', Buffer.alloc(4), box('iprp', properties))];
+    assert.equal(imageSize(Buffer.concat(image)), undefined);
+  });
+
   it('of any bytes with the head of an image does not throw', () => {
     const heads = [...Object.values(images), sample.isoMedia('avif'), sample.isoMedia('heic')];
     fc.assert(

@@ -250,3 +250,9 @@ describe('any result of a tool', () => {
     );
   });
 });
+
+// The end of each was looked for in the whole text, which took minutes.
+it('a quote with backticks of thousands of lengths is read once', () => {
+  const runs = Array.from({ length: 3000 }, (_, at) => '`'.repeat(3000 - at));
+  assert.equal(readToolResult(`> ${runs.join(' ')}`).parts.length, 1);
+});

@@ -72,3 +72,7 @@ it('a long chat full of brackets is searched in linear time', () => {
   const text = '[a](b]('.repeat(100_000);
   assert.deepEqual(assetsLinkedIn(text, FOLDER), []);
 });
+
+it('of targets without an end only the beginning is read', () => {
+  assert.deepEqual(assetsLinkedIn(']:a'.repeat(500_000), FOLDER), []);
+});

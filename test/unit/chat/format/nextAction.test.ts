@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
-import { nextAction } from '../../../../src/chat/format/nextAction.ts';
+import { describe, it } from 'node:test';
+import { nextAction, openCalls } from '../../../../src/chat/format/nextAction.ts';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { eachCase } from '../eachCase.ts';
 
 const CALL = (name: string, id = '') => `\`\`\`tool_call ${name} ${id}\n{}\n\`\`\`\n`;
@@ -69,5 +70,34 @@ describe('the next action', () => {
     const action = nextAction(text);
     const names = action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
     assert.equal([action.kind, ...names].join(' '), expected);
+  });
+});
+
+describe('the calls of a turn without a result', () => {
+  const open = (text: string) =>
+    openCalls(parseChat(text).turns, 0).map(({ id, sent }) => `${id}${sent ? ' sent' : ''}`);
+  const sent = (id: string) => `<!-- filechat:sent ${id} -->\n`;
+  const result = (id: string) => `# %% tool a.b ${id}\nx\n`;
+  const cases: Record<string, [body: string, expected: readonly string[]]> = {
+    'of two with the same id, the second is open': [`${CALL('a.b', 'c1').repeat(2)}${result('c1')}`, ['c1']],
+    'a result of another tool answers none': [`${CALL('a.b', 'c1')}# %% tool a.c c1\nx\n`, ['c1']],
+    'a mark belongs to the last call above it': [
+      `${CALL('a.b', 'c1')}${CALL('a.b', 'c1')}${sent('c1')}`,
+      ['c1', 'c1 sent'],
+    ],
+    'a mark may follow other calls': [
+      `${CALL('a.b', 'c1')}${CALL('a.b', 'c2')}${sent('c1')}`,
+      ['c1 sent', 'c2'],
+    ],
+    'a mark above its call is none': [`${sent('c1')}${CALL('a.b', 'c1')}`, ['c1']],
+  };
+  eachCase(cases, (body, expected) => assert.deepEqual(open(`# %% assistant\n${body}`), expected));
+
+  // Each call was compared with each result and each mark, which took minutes.
+  it('are found among thousands', () => {
+    const ids = Array.from({ length: 20_000 }, (_, at) => `c${at}`);
+    const calls = ids.map((id) => `${CALL('a.b', id)}${sent(id)}`).join('');
+    const results = ids.slice(1).toReversed().map(result).join('');
+    assert.deepEqual(open(`# %% assistant\n${calls}${results}`), ['c0 sent']);
   });
 });

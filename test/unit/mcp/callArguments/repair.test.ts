@@ -166,4 +166,13 @@ describe('arguments of a call', () => {
     assert.deepEqual(repairArguments(list(400), schema)?.repairs, []);
     assert.equal(repairArguments(list(2000), schema), undefined);
   });
+
+  // Each of these was looked for again from each of its places, which took minutes.
+  for (const [what, text] of [
+    ['backticks before text', `${'`'.repeat(600_000)}x`],
+    ['signs of a format before text', `${'<|>'.repeat(200_000)}x`],
+    ['a string without an end', `{"${'\\"'.repeat(200_000)}`],
+  ] as const) {
+    it(`${what} are read once`, () => assert.equal(repairArguments(text, SCHEMA), undefined));
+  }
 });

@@ -364,6 +364,13 @@ env file sets: API, GIT_TOKEN, DATABASE_URL, STORE_URL, HOOK_URL`;
     test(`after a change, the old and the new lines: ${name}`, () =>
       assert.equal(describeChange(was, is), expected));
   }
+
+  // Each line was compared with all others, which took minutes.
+  test('after a change, the old and the new lines: thousands', () => {
+    const env = (value: number) =>
+      Array.from({ length: 100_000 }, (_, at) => `env: A${at}=${value}`).join('\n');
+    assert.equal(describeChange(env(1), env(2)).split('\n').length, 200_000);
+  });
 });
 
 describe('the fingerprint', () => {

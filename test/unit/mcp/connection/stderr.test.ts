@@ -30,6 +30,12 @@ describe('the tail of stderr', () => {
     assert.match(tail.explanation() ?? '', /^TypeError \[ERR_X\]: No bindings/);
   });
 
+  // Node 20 matches the beginnings of sequences again and again.
+  test('reads a line of terminal sequences without an end once', async () => {
+    const { logged } = await tailOf([`\u001b${'?;'.repeat(200_000)}\n`]);
+    assert.equal(logged[0]?.length, 2001);
+  });
+
   test('is bounded, whatever the size of the chunks', async () => {
     const lines = (count: number) => `${'x'.repeat(99)}\n`.repeat(count);
     // About 64 KB are kept.

@@ -90,6 +90,13 @@ describe('a request to an authorization server', () => {
     assert.ok(chunks < 100);
   });
 
+  test('ends when the metadata have too many values', async () => {
+    const metadata = `{"scopes_supported":[${'1,'.repeat(3_000_000)}1]}`;
+    const guarded = guardFetch(async () => new Response(metadata), never);
+    const response = await guarded('https://auth.example/');
+    await assert.rejects(response.json(), /^BodyTooLargeError: The response has more than 8000 values\.$/);
+  });
+
   test('returns the response unchanged', async () => {
     const guarded = guardFetch(async () => Response.json({ a: 1 }, { status: 201 }), never);
     const response = await guarded('https://auth.example/');

@@ -124,3 +124,25 @@ function issues(type: 'CreateMessageResult' | 'CreateMessageResultWithTools', va
   assert.ok(!(checked instanceof Promise));
   return checked.issues;
 }
+
+describe('a sampling request is refused with', () => {
+  const many = <T>(count: number, item: (at: number) => T) =>
+    Array.from({ length: count }, (_, at) => item(at));
+  const cases: Readonly<Record<string, readonly [params: object, message: RegExp]>> = {
+    'too much text': [
+      { messages: many(5, () => user(text('x'.repeat(100_000)))) },
+      /^Error: The messages have more than 400000 characters of text\.$/,
+    ],
+    'too many tools': [
+      { messages: [], tools: many(1001, (at) => ({ name: `t${at}` })) },
+      /^Error: There are more than 1000 “tools”\.$/,
+    ],
+    'too many stop sequences': [
+      { messages: [], stopSequences: many(101, String) },
+      /^Error: There can be at most 100 “stopSequences”, of at most 1000 characters each\.$/,
+    ],
+  };
+  for (const [what, [params, message]] of Object.entries(cases)) {
+    test(what, () => assert.throws(() => readSampling({ maxTokens: 1, ...params }), message));
+  }
+});

@@ -148,6 +148,7 @@ describe('the values of a message are limited, whatever its size', () => {
         assign: async () => {},
         arrived: () => {},
         tooLarge: (id) => Buffer.from(`refused ${id}`),
+        dropped: () => assert.fail(),
         maxValues: () => max,
         maxDroppedBytes: BUDGET.droppedBytes,
       });
@@ -162,6 +163,34 @@ describe('the values of a message are limited, whatever its size', () => {
   }
 });
 
+describe('the values of what a server sends by itself are limited more', () => {
+  const many = `[${'{},'.repeat(BUDGET.requestValues)}1]`;
+  const messages: readonly (readonly [what: string, message: string, written: string])[] = [
+    ['a request', `{"id":1,"method":"sampling/createMessage","params":{"messages":${many}}}`, 'dropped'],
+    ['a notification', `{"params":{"data":${many}},"method":"notifications/message"}`, 'dropped'],
+    ['an error', `{"id":7,"error":{"code":1,"message":"x","data":${many}}}`, 'refused 7'],
+    ['a batch', `[${'{"method":"x"},'.repeat(BUDGET.requestValues)}{"id":7,"result":1}]`, 'refused 7'],
+  ];
+  for (const [what, message, written] of messages) {
+    test(what, async () => {
+      const filter = new JsonFilter({
+        tableFor: () => undefined,
+        assign: async () => {},
+        arrived: () => {},
+        tooLarge: (id) => Buffer.from(`refused ${id ?? 7}`),
+        dropped: () => Buffer.from('dropped'),
+        maxValues: () => BUDGET.messageValues,
+        maxDroppedBytes: BUDGET.droppedBytes,
+      });
+      await filter.push(Buffer.from(message));
+      assert.equal((await filter.end()).toString(), written);
+      const result = `{"id":8,"result":${many}}`;
+      await filter.push(Buffer.from(result));
+      assert.equal((await filter.end()).toString(), result);
+    });
+  }
+});
+
 test('a response is reported at once, then a few times a second, including its last piece', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reported: string[] = [];
@@ -170,6 +199,7 @@ test('a response is reported at once, then a few times a second, including its l
     assign: async () => {},
     arrived: (id, bytes) => reported.push(`${id} ${bytes / MB}`),
     tooLarge: () => assert.fail(),
+    dropped: () => assert.fail(),
     maxValues: () => BUDGET.messageValues,
     maxDroppedBytes: BUDGET.droppedBytes,
   });

@@ -64,6 +64,16 @@ describe('unchanged is', () => {
   }
 });
 
+test('a result that requires input is refused if it has more values than the SDK can validate quickly', () => {
+  const messages = Array.from({ length: 4001 }, () => ({}));
+  const inputRequests = {
+    a: { method: 'sampling/createMessage', params: { messages: [messages, messages] } },
+  };
+  const { message } = exchange('tools/call', { result: { resultType: 'input_required', inputRequests } });
+  const error = { code: -32_010, message: 'its response requires input with more than 8000 values' };
+  assert.deepEqual(message, { jsonrpc: '2.0', id: 1, error });
+});
+
 test('a second response to the same request is not taken', () => {
   const ticket: Ticket = { method: 'tools/call' };
   const requests = new PendingRequests();

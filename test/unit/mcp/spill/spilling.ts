@@ -48,6 +48,7 @@ export async function filterMessage(
     assign: async (_id, other) => table?.adopt(other),
     arrived: () => {},
     tooLarge: () => Buffer.from('{}'),
+    dropped: () => Buffer.from('{}'),
     maxValues: () => BUDGET.messageValues,
     maxDroppedBytes: BUDGET.droppedBytes,
   };

@@ -142,3 +142,19 @@ describe('secrets in a reason', () => {
     it(masked, () => assert.equal(detailOf(text, { secrets: ['own-secret'] }), masked));
   }
 });
+
+// Each of these took minutes, because of a square of its length.
+describe('a hostile error is read once', () => {
+  const cases: Readonly<Record<string, unknown>> = {
+    'with a long word': { message: `a ${'b'.repeat(150_000)}` },
+    'with many reasons': { errors: Array.from({ length: 100_000 }, (_, at) => `x ${at}`) },
+    'with many pages': { errors: Array.from({ length: 100_000 }, () => '<p>') },
+    'with long reasons': { errors: Array.from({ length: 1000 }, (_, at) => `${'x '.repeat(10_000)}${at}`) },
+  };
+  for (const [name, error] of Object.entries(cases)) {
+    it(name, () => {
+      const found = toFailure({ error }, { host: 'h', model: 'm', secrets: [] });
+      assert.ok((found.failure?.reason ?? '').length <= 10_001);
+    });
+  }
+});

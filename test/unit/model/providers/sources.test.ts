@@ -65,6 +65,17 @@ describe('the sources of a reply', () => {
     assert.equal(read('anthropic', [found, ...text(words('Hm.'))]), 'Hm.');
   });
 
+  it('of thousands of pages are looked for in the beginning of a long text, and cut', () => {
+    const pages = Array.from({ length: 20_000 }, (_, at) => source(`https://a.example/${at}`, 'A'));
+    const reply = read('google', text(words('https://a.example/ '.repeat(200_000)), ...pages));
+    assert.equal(reply.match(/^\d+\. /gm)?.length, 500);
+  });
+
+  it('have a title of any length', () => {
+    const reply = read('google', [...text(words('a')), source('https://a.example/', 'x'.repeat(30_000_000))]);
+    assert.equal(reply, `a\n\nSources:\n\n1. [${'x'.repeat(120)}](https://a.example/)`);
+  });
+
   for (const [url, title, line] of [
     ['javascript:alert(1)', 'A [b](c)', 'A b (c)'],
     ['file:///etc/passwd', '', 'file:///etc/passwd'],

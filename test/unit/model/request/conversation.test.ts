@@ -66,6 +66,14 @@ describe('a request is prepared', () => {
     return [namesOf(found), host.asked.join(' '), ...found.notes];
   };
 
+  it('with a note for each of the first problems in its settings', async () => {
+    const [, , ...notes] = await prepared(
+      chat('servers: []', ...Array.from({ length: 1500 }, (_, at) => `k${at}: 1`)),
+    );
+    assert.equal(notes.length, 20);
+    assert.equal(notes[0], 'Line 3 of the front matter: Unknown setting “k0”; it is ignored.');
+  });
+
   it('with all tools but those for apps only; a server that does not respond is a note', async () => {
     assert.deepEqual(await prepared(PLAIN), [
       'charts__bar charts__line files__read',

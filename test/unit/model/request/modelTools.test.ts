@@ -125,6 +125,9 @@ describe('a name as a model writes it', () => {
 
   it('a long name with many quotes is read at once', () => {
     assert.equal(toolOfName(tools, `a${'"'.repeat(200_000)}a`), undefined);
+    // Compared with each tool, this took minutes.
+    const many = modelTools(Array.from({ length: 1000 }, (_, at) => tool('a', `b${at}`)));
+    assert.equal(toolOfName(many, 'x'.repeat(4_000_000)), undefined);
   });
 
   it('a model that calls another tool is told at most 50 names', () => {

@@ -168,3 +168,30 @@ describe('server instructions', () => {
     assert.ok(kept.at(-1)?.endsWith('…'));
   });
 });
+
+// For each turn, all others were looked at, which took minutes.
+describe('a chat with thousands of turns is read once', () => {
+  const many = 20_000;
+  const call = '```tool_call charts.bar\n```\n';
+  const cases: Readonly<Record<string, readonly [text: string, roles: readonly string[]]>> = {
+    'empty ones of the user': [`# %% user\na\n${'# %% user\n'.repeat(many)}`, ['user']],
+    'results without a call': [`# %% user\na\n${'# %% tool a.b c1\nx\n'.repeat(many)}`, ['user']],
+    replies: [
+      `# %% user\na\n${'# %% assistant\nb\n'.repeat(many)}# %% user\nc\n`,
+      ['user', 'assistant', 'user'],
+    ],
+    'calls without an id': [
+      `# %% user\na\n# %% assistant\n${call.repeat(many)}`,
+      ['user', 'assistant', 'tool'],
+    ],
+  };
+  for (const [what, [text, roles]] of Object.entries(cases)) {
+    it(what, async () => {
+      const { request } = await build(text);
+      assert.deepEqual(
+        request.messages.map(({ role }) => role),
+        roles,
+      );
+    });
+  }
+});

@@ -170,6 +170,18 @@ describe('the answer of the model', () => {
     ]);
   });
 
+  test('has the server’s names of tools that differ only in characters that models do not accept', async () => {
+    const same = Array.from(
+      { length: 1000 },
+      (_, at) => `${'é'.repeat(100)}${String.fromCharCode(0x1000 + at)}`,
+    );
+    const model = new ScriptedModel([call(`${'_'.repeat(59)}_1000`, '{}'), finish('calls')]);
+    const { parts } = await ask(model, {
+      tools: same.map((name) => ({ name, description: '', inputSchema: {} })),
+    });
+    assert.deepEqual(parts, [{ kind: 'call', id: 'call_1', name: same.at(-1), arguments: {} }]);
+  });
+
   test('has no calls that the server did not allow', async () => {
     const model = new ScriptedModel([say('a'), call('_look_up_1', '{}'), finish('calls')]);
     const answer = await ask(model, { tools, toolChoice: 'none' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { commandLink } from '../../../../src/vscode/ui/plainMessage.ts';
+import { commandLink, plainMessage, quoteLines } from '../../../../src/vscode/ui/plainMessage.ts';
 
 it('no argument ends a command link', () => {
   const link = commandLink('Show', 'filechat.showAssets', { asset: 'a) [x](b "c").png' });
@@ -9,4 +9,11 @@ it('no argument ends a command link', () => {
   const [command, argument = ''] = address.split('?');
   assert.equal(command, 'command:filechat.showAssets');
   assert.deepEqual(JSON.parse(decodeURIComponent(argument)), [{ asset: 'a) [x](b "c").png' }]);
+});
+
+it('of a long text only the beginning is read', () => {
+  const invisible = '\u200b'.repeat(100_000_000);
+  assert.equal(plainMessage(`a ${invisible}`, 10), 'a ⟦U+200B⟧…');
+  assert.equal(quoteLines(`a\nb${invisible}`, 11), '│ a\n│ b⟦U+200B⟧…');
+  assert.equal(plainMessage(`a${' '.repeat(1000)}`, 10), 'a…');
 });
