@@ -59,7 +59,7 @@ export class FileDocument implements ChatDocument {
     const text = this.text();
     const edit = compute(text);
     if (!edit) return false;
-    const addition = text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
+    const addition = text.includes('\r\n') ? edit.text.replace(/\r?\n/g, '\r\n') : edit.text;
     const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
     await replaceFile(this.path, this.#text);

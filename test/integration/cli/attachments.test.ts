@@ -105,6 +105,16 @@ describe('filechat attach', () => {
     assert.equal(site.requests.length, 2);
   });
 
+  it('keeps the line endings of the chat between several links to one address', async (t) => {
+    const site = await startSite(t);
+    const link = `[this](${site.url}/page.txt)`;
+    const cli = await createCliFolder(t);
+    await cli.write('a.chat.md', `# %% user\r\n${link}\r\n${link}\r\n`);
+    const args = ['attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', '--allow-host', site.host];
+    checkEnd(await cli.run(...args), { code: 0, stderr: '' });
+    assert.doesNotMatch(await cli.read('a.chat.md'), /\r\r|[^\r]\n/);
+  });
+
   it('contacts no host without permission', async (t) => {
     const site = await startSite(t);
     const cli = await createCliFolder(t);
