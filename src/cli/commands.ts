@@ -306,7 +306,7 @@ function answers(text: string, kind: ChatWork['kind']): readonly string[] {
     kind === 'read' ? role === 'user' : role === 'tool' || role === 'assistant';
   return parseChat(text)
     .turns.filter(isAnswer)
-    .map((turn) => text.slice(turn.start, turn.end).trimEnd());
+    .map((turn) => text.slice(turn.start, turn.end).trimEnd().replaceAll('\r\n', '\n'));
 }
 
 /** The answers in `after` that are not in `before`, which is a subsequence of it. */
