@@ -91,7 +91,7 @@ async function callsTools(command: Work): Promise<boolean> {
 async function listTools(client: McpClient, { out, err, signal }: CliContext): Promise<0 | 1> {
   const { tools, failures } = await client.listTools(undefined, signal);
   for (const tool of tools.filter(({ forAppsOnly }) => !forAppsOnly)) {
-    const about = (tool.description ?? tool.title ?? '').split('\n')[0]?.trim();
+    const about = (tool.description?.trim() || tool.title?.trim() || '').split('\n', 1)[0]?.trim();
     out(about ? `${renderToolName(tool)}  ${about}` : renderToolName(tool));
   }
   for (const { reason } of failures) err(reason);
