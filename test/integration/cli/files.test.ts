@@ -69,6 +69,16 @@ describe('filechat and the files around it', () => {
     checkEnd(folder, { code: 1, stderr: '. is a folder. Name a chat file.\n' });
   });
 
+  it('a --root that is not a folder is refused', async (t) => {
+    const cli = await createCliFolder(t);
+    for (const root of ['none', MCP_JSON]) {
+      const end = await cli.run('call', 'filechat.list_assets', '--chat', 'a.chat.md', '--root', root);
+      const stderr = `The folder ${root} (--root) does not exist. Check the path.\n`;
+      checkEnd(end, { code: 1, stderr });
+    }
+    assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
+  });
+
   it('a reader that closes its pipe early is not a failure', async (t) => {
     const cli = await createCliFolder(t);
     const running = cli.start(['tools', ...SERVERS]);
