@@ -184,6 +184,7 @@ describe('wrong usage', () => {
   const wrong: readonly (readonly [what: string, args: readonly string[], reason: RegExp])[] = [
     ['no command', [], /No command was given/],
     ['an unknown command', ['dance'], /“dance”/],
+    ['help for an unknown command', ['help', 'dance'], /“dance”/],
     ['an unknown option', ['tools', ...SERVERS, '--colour'], /--colour/],
     ['tools without --servers', ['tools'], /--servers/],
     ['call without a tool', ['call', ...CHAT, ...SERVERS], /SERVER\.TOOL/],
