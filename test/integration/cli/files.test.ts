@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { needsSignals } from '../../windows/needs.ts';
+import { needsSignals, unlessWindows } from '../../windows/needs.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -77,6 +77,15 @@ describe('filechat and the files around it', () => {
       checkEnd(end, { code: 1, stderr });
     }
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
+  });
+
+  it('a chat below a file is refused', unlessWindows('Windows reports such a file as missing'), async (t) => {
+    const cli = await createCliFolder(t);
+    const chat = `${MCP_JSON}/a.chat.md`;
+    checkEnd(await cli.run('call', 'sample.weather', '--chat', chat, ...SERVERS), {
+      code: 1,
+      stderr: `The chat ${chat} cannot be read: there is no such file.\n`,
+    });
   });
 
   it('a reader that closes its pipe early is not a failure', async (t) => {
