@@ -91,7 +91,10 @@ describe('filechat attach', () => {
     assert.doesNotMatch(`${text}${stderr}`, /The page\./);
     assert.deepEqual(site.requests, []);
     await cli.write('b.chat.md', chatOf(`${site.url}/moved`));
+    // Longer than timers support.
+    await cli.write('settings.json', '{ "timeoutSeconds": 3000000.0005 }');
     const args = ['attach', `${site.url}/moved`, '--chat', 'b.chat.md', '--allow-host', site.host];
+    args.push('--settings', 'settings.json');
     const { stdout } = checkEnd(await cli.start(args).ended, { code: 0, stderr: '' });
     const path = stdout.trim();
     assert.match(path, /^cmdassets\/tool-file-.*-1\.txt$/);
