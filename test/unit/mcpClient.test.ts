@@ -44,6 +44,18 @@ describe('blocks become parts, one for one', () => {
       [{ type: 'image' }, text('a')],
       '> ⚠ The image could not be saved: it has no data.\n\n```\na\n```',
     ],
+    'an image with its bytes in another field is saved': [
+      [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }],
+      '> ⚠ The image could not be saved: it has no data.\n\n```json\n{\n  "source": {\n    "type": "base64",\n    "media_type": "image/png",\n    "data": "(image/png, 69 bytes, saved as image 1)"\n  }\n}\n```\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+    ],
+    'a resource without its wrapper is shown as JSON': [
+      [{ type: 'resource', uri: 'file:///a.txt', text: 'Hi' }],
+      '> ⚠ Resource block 1 of the result contains no resource.\n\n```json\n{\n  "uri": "file:///a.txt",\n  "text": "Hi"\n}\n```',
+    ],
+    'a text block with an object is shown as JSON': [
+      [{ type: 'text', text: { sales: 5 } }],
+      '> ⚠ Text block 1 of the result contains no text.\n\n```json\n{\n  "sales": 5\n}\n```',
+    ],
     'a data: URL is decoded': [
       [image(`data:image/png;base64,${PNG}`, undefined)],
       '![Tool generated image 1](cmdassets/tool-image-1.png)',
