@@ -225,6 +225,7 @@ const MAX_NAME_CHARS = 80;
 
 /** The last segment of a URI, made safe for the text of a link. */
 export function nameFromUri(uri: string | undefined): string | undefined {
+  if (/^data:/i.test(uri ?? '')) return undefined;
   const path = uri
     ?.replace(/[?#].*$/s, '')
     // The host of a web address is not a file name; in other schemes it may be: `demo://report.pdf`.

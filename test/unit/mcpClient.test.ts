@@ -52,6 +52,10 @@ describe('blocks become parts, one for one', () => {
       [{ type: 'resource', uri: 'file:///a.txt', text: 'Hi' }],
       '> ⚠ Resource block 1 of the result contains no resource.\n\n```json\n{\n  "uri": "file:///a.txt",\n  "text": "Hi"\n}\n```',
     ],
+    'a data: URL as an address names no file': [
+      [{ type: 'resource', resource: { uri: `data:application/pdf;base64,${PDF}`, blob: PDF } }],
+      '[Tool generated file 1](cmdassets/tool-file-1.pdf)',
+    ],
     'a text block with an object is shown as JSON': [
       [{ type: 'text', text: { sales: 5 } }],
       '> ⚠ Text block 1 of the result contains no text.\n\n```json\n{\n  "sales": 5\n}\n```',
