@@ -19,6 +19,12 @@ async function markdown(
 const pngNumber = (number: number) =>
   Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from([number])]).toString('base64');
 
+it('a long text without a type gets the extension of its address', async () => {
+  const resource = { uri: 'file:///notes/README.md', text: 'word '.repeat(2001) };
+  const written = await markdown([{ type: 'resource', resource }]);
+  assert.match(written, /^\[Tool generated file 1: README\.md\]\(cmdassets\/tool-file-1\.md\)\n/);
+});
+
 describe('blocks become parts, one for one', () => {
   const text = (value: string) => ({ type: 'text', text: value });
   const image = (data = PNG, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
