@@ -313,7 +313,7 @@ it('a photo that would fit is turned too, because not every model is shown it up
   assert.equal(width < height, upright.width > upright.height);
 });
 
-it('a GIF that moves is sent as its first frame where only still ones are accepted', async () => {
+it('a GIF is sent as its first frame where none or only still ones are accepted', async () => {
   const still = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
   const moving = Buffer.concat([still.subarray(0, -1), still.subarray(19)]);
   const kinds = async (bytes: Uint8Array, provider: string) => {
@@ -324,6 +324,8 @@ it('a GIF that moves is sent as its first frame where only still ones are accept
   assert.equal(await kinds(moving, 'anthropic'), 'keep');
   assert.deepEqual(await kinds(moving, 'openai'), ['image/png']);
   assert.deepEqual(await kinds(moving, 'openai-chat'), ['image/png']);
+  assert.deepEqual(await kinds(still, 'google'), ['image/png']);
+  assert.deepEqual(await kinds(moving, 'google'), ['image/png']);
 });
 
 it('a size bomb is known by its header', () => {
