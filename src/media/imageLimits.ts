@@ -54,8 +54,8 @@ export const SENT_TYPES: ReadonlySet<string> = new Set([
   'image/webp',
 ]);
 
-/** These are converted. AVIF and HEIC cannot be decoded here. */
-const CONVERTED_TYPES: ReadonlySet<string> = new Set(['image/bmp', 'image/tiff']);
+/** These are converted; an animated PNG becomes its first frame. AVIF and HEIC cannot be decoded here. */
+const CONVERTED_TYPES: ReadonlySet<string> = new Set(['image/bmp', 'image/tiff', 'image/apng']);
 
 export function isSendableImage(mimeType: string): boolean {
   return SENT_TYPES.has(mimeType) || CONVERTED_TYPES.has(mimeType);
