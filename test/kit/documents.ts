@@ -144,14 +144,15 @@ export function makeEncryptedPdf(): Uint8Array {
   );
 }
 
-/** White, or with noise that cannot be compressed. */
-export function makePng(width: number, height: number, isNoise = false): Uint8Array {
+/** White, or with noise that cannot be compressed. The first rows can be transparent, and black below. */
+export function makePng(width: number, height: number, isNoise = false, transparentRows = 0): Uint8Array {
   const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
   if (isNoise)
     for (let at = 0, seed = 1; at < pixels.length; at += 1) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
       pixels[at] = at % 4 === 3 ? 255 : seed >>> 24;
     }
+  pixels.fill(0, 0, 4 * width * transparentRows);
   return encodePng({ width, height, pixels });
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { PhotonImage } from '@cf-wasm/photon/others';
 import { Converter, unsendableReason } from '../../../src/media/convert/converter.ts';
-import { turnPixels } from '../../../src/media/convert/image.ts';
+import { loadPhoton, turnPixels } from '../../../src/media/convert/image.ts';
 import type { DocumentReader } from '../../../src/media/convert/job.ts';
 import { runJob } from '../../../src/media/convert/runJob.ts';
 import { imageLimits } from '../../../src/media/imageLimits.ts';
@@ -259,6 +260,15 @@ describe('images', () => {
     const [image] = listed(await fitted(makePng(450, 450, true), 'image/png', 250_000));
     assert.equal(image?.mimeType, 'image/jpeg');
     assert.ok(image.bytes.length <= 250_000);
+  });
+
+  it('with transparent parts are white there as JPEG, like the page behind a diagram', async () => {
+    const [image] = listed(await fitted(makePng(450, 450, true, 100), 'image/png', 250_000));
+    assert.ok(image?.mimeType === 'image/jpeg');
+    await loadPhoton();
+    const decoded = PhotonImage.new_from_byteslice(image.bytes);
+    assert.deepEqual([...decoded.get_raw_pixels().subarray(0, 4)], [255, 255, 255, 255]);
+    decoded.free();
   });
 
   it('that cannot be decoded are described', async () => {
