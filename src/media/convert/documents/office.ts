@@ -1,9 +1,9 @@
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import { strFromU8, strToU8 } from 'fflate';
 import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 import { readEpub } from './epub.ts';
 import { inShownOrder } from './slides.ts';
-import { checkInflated } from './zipped.ts';
+import { checkInflated, withPart } from './zipped.ts';
 
 /** Word, PowerPoint, OpenDocument, EPUB and RTF. */
 export async function readOffice({ bytes }: DocumentJob): Promise<DocumentText> {
@@ -80,18 +80,6 @@ function withoutFallbacks(rtf: string): string {
     skipped -= taken;
     return token.startsWith('\\') ? '' : token.slice(taken);
   });
-}
-
-/** Changes some of the files in a document. */
-function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => string): Uint8Array {
-  const files = unzipSync(bytes);
-  const changed = Object.entries(files).flatMap(([name, content]) => {
-    if (!names.test(name)) return [];
-    const xml = strFromU8(content);
-    const other = change(xml);
-    return other === xml ? [] : [[name, strToU8(other)] as const];
-  });
-  return changed.length === 0 ? bytes : zipSync({ ...files, ...Object.fromEntries(changed) }, { level: 0 });
 }
 
 /** PowerPoint writes a text with a formula as one of two alternatives, which the library skips. */

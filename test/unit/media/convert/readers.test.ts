@@ -41,6 +41,37 @@ it('a message in a message is listed with its subject', async () => {
   assert.match(text, /^- Grüße \(message\/rfc822, \d+ bytes\)$/m);
 });
 
+it('a workbook with a sheet that is only a chart is read without it', async () => {
+  const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+  const sheets = [
+    '<sheet name="Chart" sheetId="1" r:id="rId1"/>',
+    '<sheet name="Data" sheetId="2" r:id="rId2"/>',
+  ];
+  const text = await read('sheet', {
+    '[Content_Types].xml': '<Types/>',
+    '_rels/.rels': `<Relationships><Relationship Id="rId1" Type="${relation}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relation}"><sheets>${sheets.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships><Relationship Id="rId1" Type="${relation}/chartsheet" Target="chartsheets/sheet1.xml"/><Relationship Id="rId2" Type="${relation}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/chartsheets/sheet1.xml': `<chartsheet xmlns="${main}"/>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData><row r="1"><c r="A1"><v>5</v></c></row></sheetData></worksheet>`,
+  });
+  assert.equal(text, '## Sheet 1: Data\n\n5');
+});
+
+it('a sheet of OpenDocument has the rows that are repeated on each page, and those that can be folded', async () => {
+  const names = 'urn:oasis:names:tc:opendocument:xmlns';
+  const row = (text: string) =>
+    `<table:table-row><table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell></table:table-row>`;
+  const rows = `<table:table-header-rows>${row('Head')}</table:table-header-rows><table:table-row-group>${row('Folded')}</table:table-row-group>${row('Last')}`;
+  const text = await read('sheet', {
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="${names}:manifest:1.0"/>`,
+    'content.xml': `<office:document-content xmlns:office="${names}:office:1.0" xmlns:table="${names}:table:1.0" xmlns:text="${names}:text:1.0"><office:body><office:spreadsheet><table:table table:name="T">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`,
+  });
+  assert.equal(text, '## Sheet 1: T\n\nHead\nFolded\nLast');
+});
+
 it('a notebook may name its language without a kernel', async () => {
   const cells = [{ cell_type: 'code', source: 'print(1)' }];
   const text = await read(
