@@ -3,6 +3,7 @@ import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 import { readEpub } from './epub.ts';
 import { inShownOrder } from './slides.ts';
+import { readableWord } from './word.ts';
 import { checkInflated, withPart } from './zipped.ts';
 
 /** Word, PowerPoint, OpenDocument, EPUB and RTF. */
@@ -47,10 +48,7 @@ function formOf(bytes: Uint8Array): Form {
 const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
   pptx: (bytes) => inShownOrder(withPart(bytes, /^ppt\/slides\/[^/]+\.xml$/, withoutAlternatives)),
-  docx: (bytes) =>
-    withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, (xml) =>
-      withoutControls(writeOutMarks(xml)),
-    ),
+  docx: (bytes) => withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, readableWord),
   // It skips the rows of a table that are repeated on each page.
   opendocument: (bytes) =>
     withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
@@ -90,22 +88,6 @@ function withoutAlternatives(xml: string): string {
       /<m:oMath\b[\s\S]*?<\/m:oMath>/g,
       (formula) => `<a:r><a:t>${formula.replace(/<[^>]*>/g, '')}</a:t></a:r>`,
     );
-}
-
-/** Word has elements for tabs, line breaks and hyphens, which the library drops. Tab stops have attributes. */
-function writeOutMarks(xml: string): string {
-  return xml.replace(
-    /<w:(?:(tab|cr|noBreakHyphen)|br(?: w:type="textWrapping")?(?: w:clear="\w+")?)\s*\/>/g,
-    (_, name) => {
-      const text = name === 'tab' ? '\t' : name === 'noBreakHyphen' ? '-' : '\n';
-      return `<w:t xml:space="preserve">${text}</w:t>`;
-    },
-  );
-}
-
-/** Word puts fields of forms and title pages into content controls, which the library skips with all they contain. */
-function withoutControls(xml: string): string {
-  return xml.replace(/<w:(sdtPr|sdtEndPr)\b(?:[^>]*\/>|[\s\S]*?<\/w:\1>)|<\/?w:sdt(?:Content)?\b[^>]*>/g, '');
 }
 
 async function toMarkdown(document: OfficeParserAST): Promise<string> {

@@ -41,6 +41,25 @@ it('a message in a message is listed with its subject', async () => {
   assert.match(text, /^- Grüße \(message\/rfc822, \d+ bytes\)$/m);
 });
 
+it('a Word document has the text of its text boxes once, and moved text only in its new place', async () => {
+  const words = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+  const paragraph = (inside: string) => `<w:p>${inside}</w:p>`;
+  const box = `<w:txbxContent>${paragraph(words('Boxed'))}${paragraph(words('twice'))}</w:txbxContent>`;
+  const shape = `<mc:AlternateContent><mc:Choice><w:drawing>${box}</w:drawing></mc:Choice><mc:Fallback><w:pict>${box}</w:pict></mc:Fallback></mc:AlternateContent>`;
+  const body = [
+    paragraph(`${words('Anchor')}<w:r>${shape}</w:r>`),
+    paragraph(`<w:moveFrom>${words('Moved')}</w:moveFrom>`),
+    paragraph(`<w:moveTo>${words('Moved')}</w:moveTo>`),
+  ];
+  const main = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+  const other = 'http://schemas.openxmlformats.org/markup-compatibility/2006';
+  const text = await read('office', {
+    '[Content_Types].xml': '<Types/>',
+    'word/document.xml': `<w:document xmlns:w="${main}" xmlns:mc="${other}"><w:body>${body.join('')}</w:body></w:document>`,
+  });
+  assert.match(text, /^Anchor\n+Boxed\n+twice\n+Moved$/);
+});
+
 it('a workbook with a sheet that is only a chart is read without it', async () => {
   const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
