@@ -2,6 +2,7 @@ import { strFromU8, strToU8 } from 'fflate';
 import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 import { readEpub } from './epub.ts';
+import { readableOpenDocument } from './opendocument.ts';
 import { inShownOrder } from './slides.ts';
 import { readableWord } from './word.ts';
 import { checkInflated, withPart } from './zipped.ts';
@@ -49,9 +50,7 @@ const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
   pptx: (bytes) => inShownOrder(withPart(bytes, /^ppt\/slides\/[^/]+\.xml$/, withoutAlternatives)),
   docx: (bytes) => withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, readableWord),
-  // It skips the rows of a table that are repeated on each page.
-  opendocument: (bytes) =>
-    withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
+  opendocument: (bytes) => withPart(bytes, /^content\.xml$/, readableOpenDocument),
 };
 
 const RTF_TOKEN =

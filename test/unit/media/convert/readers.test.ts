@@ -41,6 +41,22 @@ it('a message in a message is listed with its subject', async () => {
   assert.match(text, /^- Grüße \(message\/rfc822, \d+ bytes\)$/m);
 });
 
+it('an OpenDocument text has its fields and the words below their pronunciation, and not what was deleted', async () => {
+  const names = 'urn:oasis:names:tc:opendocument:xmlns';
+  const deleted = '<text:deletion><text:p>Deleted</text:p></text:deletion>';
+  const body = [
+    `<text:tracked-changes><text:changed-region>${deleted}</text:changed-region></text:tracked-changes>`,
+    '<text:p>Figure <text:sequence text:name="Figure">2</text:sequence>: see <text:bookmark-ref>page 7</text:bookmark-ref>.</text:p>',
+    '<text:p>In <text:ruby><text:ruby-base>東京</text:ruby-base><text:ruby-text>とうきょう</text:ruby-text></text:ruby>.</text:p>',
+  ];
+  const text = await read('office', {
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="${names}:manifest:1.0"/>`,
+    'content.xml': `<office:document-content xmlns:office="${names}:office:1.0" xmlns:text="${names}:text:1.0"><office:body><office:text>${body.join('')}</office:text></office:body></office:document-content>`,
+  });
+  assert.equal(text, 'Figure 2: see page 7.\n\nIn 東京.');
+});
+
 it('a Word document has the text of its text boxes once, and moved text only in its new place', async () => {
   const words = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
   const paragraph = (inside: string) => `<w:p>${inside}</w:p>`;
