@@ -56,6 +56,18 @@ const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
 const RTF_TOKEN =
   /\\u(-?\d{1,6}) ?|\\uc(\d{1,2}) ?|\\'[0-9a-f]{2}|\\[a-z]+-?\d* ?|\\[\s\S]|[{}]|[\r\n]+|[^\\{}\r\n]+/gi;
 
+/** Dashes, bullets and spaces that the library drops or takes for other signs. A hyphen may be optional. */
+const RTF_SIGNS: ReadonlyMap<string, string> = new Map([
+  ['\\emdash', '\\u8212 '],
+  ['\\endash', '\\u8211 '],
+  ['\\bullet', '\\u8226 '],
+  ['\\emspace', '\\u8195 '],
+  ['\\enspace', '\\u8194 '],
+  ['\\~', '\\u160 '],
+  ['\\_', '\\u8209 '],
+  ['\\-', ''],
+]);
+
 /**
  * RTF without the characters for programs that do not know Unicode: each `\u` is followed by one or more of them.
  * The library takes them for text.
@@ -72,7 +84,7 @@ function withoutFallbacks(rtf: string): string {
     if (token === '}' && counts.length > 1) counts.pop();
     if (count !== undefined) counts[counts.length - 1] = Number(count);
     if (token === '{' || token === '}' || count !== undefined) skipped = 0;
-    if (skipped === 0 || /^[\r\n]/.test(token)) return token;
+    if (skipped === 0 || /^[\r\n]/.test(token)) return RTF_SIGNS.get(token.trimEnd()) ?? token;
     const taken = token.startsWith('\\') ? 1 : Math.min(skipped, token.length);
     skipped -= taken;
     return token.startsWith('\\') ? '' : token.slice(taken);

@@ -57,6 +57,14 @@ it('an OpenDocument text has its fields and the words below their pronunciation,
   assert.equal(text, 'Figure 2: see page 7.\n\nIn 東京.');
 });
 
+it('an RTF document has its dashes, bullets and spaces', async () => {
+  const text = await read(
+    'office',
+    String.raw`{\rtf1\ansi 3\endash 5, so\emdash yes. \bullet a\~b c\_d hy\-phen\par}`,
+  );
+  assert.equal(text, '3–5, so—yes. •a\u00a0b c‑d hyphen');
+});
+
 it('a Word document has the text of its text boxes once, and moved text only in its new place', async () => {
   const words = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
   const paragraph = (inside: string) => `<w:p>${inside}</w:p>`;
