@@ -57,6 +57,26 @@ it('an OpenDocument text has its fields and the words below their pronunciation,
   assert.equal(text, 'Figure 2: see page 7.\n\nIn 東京.');
 });
 
+it('a slide has the text of its diagrams', async () => {
+  const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const [slides, drawing] = ['presentation', 'drawing'].map(
+    (name) => `http://schemas.openxmlformats.org/${name}ml/2006/main`,
+  );
+  const relations = (...targets: readonly string[]) =>
+    `<Relationships>${targets.map((target) => `<Relationship Id="rId1" Target="${target}"/>`).join('')}</Relationships>`;
+  const point = (text: string) => `<dgm:pt><dgm:t><a:p><a:r><a:t>${text}</a:t></a:r></a:p></dgm:t></dgm:pt>`;
+  const frame = `<p:graphicFrame><a:graphic><dgm:relIds r:dm="rId1"/></a:graphic></p:graphicFrame>`;
+  const text = await read('office', {
+    '[Content_Types].xml': '<Types/>',
+    'ppt/presentation.xml': `<p:presentation xmlns:p="${slides}" xmlns:r="${relation}"><p:sldIdLst><p:sldId r:id="rId1"/></p:sldIdLst></p:presentation>`,
+    'ppt/_rels/presentation.xml.rels': relations('slides/slide1.xml'),
+    'ppt/slides/slide1.xml': `<p:sld xmlns:p="${slides}" xmlns:a="${drawing}" xmlns:r="${relation}" xmlns:dgm="d"><p:cSld><p:spTree>${frame}</p:spTree></p:cSld></p:sld>`,
+    'ppt/slides/_rels/slide1.xml.rels': relations('../diagrams/data1.xml'),
+    'ppt/diagrams/data1.xml': `<dgm:dataModel>${point('Plant')}<dgm:pt><dgm:t><a:p/></dgm:t></dgm:pt>${point('Harvest')}</dgm:dataModel>`,
+  });
+  assert.match(text, /^## Slide 1\n+Plant\n+Harvest$/);
+});
+
 it('an RTF document has its dashes, bullets and spaces', async () => {
   const text = await read(
     'office',
