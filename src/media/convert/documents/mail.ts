@@ -12,7 +12,7 @@ export function readMail({ bytes }: DocumentJob): DocumentText {
   // One character per byte, until the charset of a part is known.
   const message = parseEntity(Buffer.from(bytes).toString('latin1'));
   const leaves = leavesOf(message, 0).slice(0, MAX_PARTS);
-  const texts = leaves.filter(({ isAttachment, type }) => !isAttachment && type.startsWith('text/'));
+  const texts = leaves.filter(isBody);
   const files = leaves.filter((leaf) => !texts.includes(leaf));
   const headers = SHOWN_HEADERS.flatMap((name) => {
     const value = message.headers.get(name.toLowerCase());
@@ -49,7 +49,10 @@ function parseEntity(source: string): Entity {
   return { headers, body: end ? source.slice(end.index + end[0].length) : '', type, isAttachment };
 }
 
-/** Of alternatives, the first is the plainest. */
+/**
+ * Of alternatives, the first with text is the plainest. The files of the others count too: Apple Mail puts attachments
+ * beside the HTML.
+ */
 function leavesOf(entity: Entity, depth: number): readonly Entity[] {
   const boundary = parameter(entity.headers.get('content-type'), 'boundary');
   if (!entity.type.startsWith('multipart/') || boundary === undefined || depth >= MAX_DEPTH) return [entity];
@@ -58,8 +61,15 @@ function leavesOf(entity: Entity, depth: number): readonly Entity[] {
     .slice(1, MAX_PARTS)
     .filter((part) => !part.startsWith('--'))
     .map((part) => parseEntity(part.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n$/, '')));
-  const chosen = entity.type === 'multipart/alternative' ? parts.slice(0, 1) : parts;
-  return chosen.flatMap((part) => leavesOf(part, depth + 1));
+  const leaves = parts.map((part) => leavesOf(part, depth + 1));
+  if (entity.type !== 'multipart/alternative') return leaves.flat();
+  const hasText = (each: Entity) => isBody(each) && bodyText(each) !== '';
+  const chosen = leaves.find((each) => each.some(hasText));
+  return leaves.flatMap((each) => (each === chosen ? each : each.filter((leaf) => !isBody(leaf))));
+}
+
+function isBody({ isAttachment, type }: Entity): boolean {
+  return !isAttachment && type.startsWith('text/');
 }
 
 function bodyText(entity: Entity): string {

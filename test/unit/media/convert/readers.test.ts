@@ -104,6 +104,35 @@ it('a Word document has the text of its text boxes once, and moved text only in 
   assert.match(text, /^Anchor\n+Boxed\n+twice\n+Moved$/);
 });
 
+it('of the alternatives of an e-mail, the first with text is read, and the files of all are listed', async () => {
+  const mail = (plain: string) =>
+    [
+      'Content-Type: multipart/alternative; boundary=a',
+      '',
+      '--a',
+      'Content-Type: text/plain',
+      '',
+      plain,
+      '--a',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/html',
+      '',
+      '<p>Hello <b>Ada</b></p>',
+      '--b',
+      'Content-Type: application/pdf; name=bill.pdf',
+      'Content-Disposition: inline; filename=bill.pdf',
+      '',
+      '%PDF',
+      '--b--',
+      '--a--',
+    ].join('\r\n');
+  const files = 'Attachments:\n- bill.pdf (application/pdf, 4 bytes)';
+  assert.equal(await read('mail', mail('Hello Ada')), `Hello Ada\n\n${files}`);
+  assert.equal(await read('mail', mail(' ')), `Hello **Ada**\n\n${files}`);
+});
+
 it('a workbook with a sheet that is only a chart is read without it', async () => {
   const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
