@@ -133,6 +133,14 @@ it('of the alternatives of an e-mail, the first with text is read, and the files
   assert.equal(await read('mail', mail(' ')), `Hello **Ada**\n\n${files}`);
 });
 
+it('the headers of an e-mail may divide a name, and a character of the subject', async () => {
+  const name = "filename*1=sicht.pdf; filename*0*=utf-8''%C3%9Cber";
+  const part = `--b\nContent-Type: application/pdf\nContent-Disposition: attachment; ${name}\n\n%PDF\n`;
+  const subject = 'Subject: =?UTF-8?B?w5xi4g==?= =?utf-8?B?gqw=?= 5';
+  const text = await read('mail', `${subject}\nContent-Type: multipart/mixed; boundary=b\n\n${part}--b--\n`);
+  assert.equal(text, 'Subject: Üb€ 5\n\nAttachments:\n- Übersicht.pdf (application/pdf, 4 bytes)');
+});
+
 it('a workbook with a sheet that is only a chart is read without it', async () => {
   const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
