@@ -5,9 +5,18 @@ import { strToU8, zipSync } from 'fflate';
 import { loadReader } from '../../../../src/media/convert/documents/readers.ts';
 import { renderDocument } from '../../../../src/media/convert/documentText.ts';
 import type { DocumentReader } from '../../../../src/media/convert/job.ts';
+import { makePdfForm } from '../../../kit/documents.ts';
 
-async function read(reader: DocumentReader, content: string | Record<string, string>): Promise<string> {
-  const bytes = typeof content === 'string' ? strToU8(content) : zipped(content);
+async function read(
+  reader: DocumentReader,
+  content: string | Uint8Array | Record<string, string>,
+): Promise<string> {
+  const bytes =
+    typeof content === 'string'
+      ? strToU8(content)
+      : content instanceof Uint8Array
+        ? content
+        : zipped(content);
   return renderDocument(await (await loadReader(reader))({ kind: 'document', bytes, reader }));
 }
 
@@ -102,6 +111,13 @@ it('a Word document has the text of its text boxes once, and moved text only in 
     'word/document.xml': `<w:document xmlns:w="${main}" xmlns:mc="${other}"><w:body>${body.join('')}</w:body></w:document>`,
   });
   assert.match(text, /^Anchor\n+Boxed\n+twice\n+Moved$/);
+});
+
+it('a PDF has what was filled into its form and written onto its pages', async () => {
+  assert.equal(
+    await read('pdf', makePdfForm('Ada Example')),
+    '## Page 1\n\nName:\n\nApproved\n- Name: Ada Example\n- member: Yes',
+  );
 });
 
 it('of the alternatives of an e-mail, the first with text is read, and the files of all are listed', async () => {
