@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
+import { readFailure } from '../base/fileErrors.ts';
 import { showInvisible } from '../chat/format/escapeMarkers.ts';
 import type { Audit, AuditEntry, AuditedFile } from '../ports/tools.ts';
 import { makeFolders, renameOver } from './writeFile.ts';
@@ -60,7 +61,7 @@ export class AuditFile implements Audit {
       await append(path, lines.join('') + gap, maxBytes);
     } catch (error) {
       this.#lost += lines.length + lost;
-      if (!this.#hasReported) onFailure(`The audit log ${path} could not be written: ${messageOf(error)}`);
+      if (!this.#hasReported) onFailure(`The audit log ${path} could not be written: ${reasonOf(error)}.`);
       this.#hasReported = true;
     }
   }
@@ -68,6 +69,10 @@ export class AuditFile implements Audit {
   #now(): Date {
     return this.#options.now?.() ?? new Date();
   }
+}
+
+function reasonOf(error: unknown): string {
+  return readFailure(error) ?? messageOf(error).replace(/\.$/, '');
 }
 
 /** Lists each field, so that no other property of an entry gets into the log. */

@@ -86,12 +86,11 @@ interface GivenWords {
 }
 
 function readNamed(first: string, name: CommandName | undefined, { operands, values }: GivenWords): Command {
+  if (first === 'help' && operands[0] !== undefined && name === undefined) throw unknownCommand(operands[0]);
   if (first === 'help' || values.help !== undefined) return { kind: 'help', about: name };
   if (values.version !== undefined) return { kind: 'version' };
   if (first === '') throw new UsageError('No command was given.');
-  if (name === undefined) {
-    throw new UsageError(`Unknown command “${first}”. The commands are ${Object.keys(COMMANDS).join(', ')}.`);
-  }
+  if (name === undefined) throw unknownCommand(first);
   const { operands: taken } = COMMANDS[name];
   const extra = operands[taken.length];
   if (extra !== undefined) {
@@ -99,6 +98,10 @@ function readNamed(first: string, name: CommandName | undefined, { operands, val
   }
   for (const [at, operand] of taken.entries()) requireArgument(operands[at], operand);
   return READERS[name](values, operands);
+}
+
+function unknownCommand(name: string): UsageError {
+  return new UsageError(`Unknown command “${name}”. The commands are ${Object.keys(COMMANDS).join(', ')}.`);
 }
 
 const READERS: Readonly<Record<CommandName, (values: Values, operands: readonly string[]) => Command>> = {

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
 import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
@@ -91,7 +92,7 @@ async function callsTools(command: Work): Promise<boolean> {
 async function listTools(client: McpClient, { out, err, signal }: CliContext): Promise<0 | 1> {
   const { tools, failures } = await client.listTools(undefined, signal);
   for (const tool of tools.filter(({ forAppsOnly }) => !forAppsOnly)) {
-    const about = (tool.description ?? tool.title ?? '').split('\n')[0]?.trim();
+    const about = (tool.description?.trim() || tool.title?.trim() || '').split('\n', 1)[0]?.trim();
     out(about ? `${renderToolName(tool)}  ${about}` : renderToolName(tool));
   }
   for (const { reason } of failures) err(reason);
@@ -128,6 +129,7 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
   const { command, settings, context } = deps;
   const auditPath = command.audit ?? settings.auditPath;
   const audit = auditPath ? new AuditFile({ path: auditPath, onFailure: context.err }) : undefined;
+  if (command.root !== undefined) await checkFolder(command.root);
   const document = await FileDocument.open(command.chat, { orCreate: command.kind !== 'run' });
   return withLock(document, command.chat, async () => {
     try {
@@ -136,6 +138,12 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
       await audit?.flush();
     }
   });
+}
+
+/** Links into a folder that does not exist would be reported as outside of all folders. */
+async function checkFolder(root: string): Promise<void> {
+  const found = await stat(root).catch(() => undefined);
+  if (!found?.isDirectory()) throw new Error(`The folder ${root} (--root) does not exist. Check the path.`);
 }
 
 async function runLocked(deps: ChatDeps, document: FileDocument, audit: Audit | undefined): Promise<0 | 1> {
@@ -306,7 +314,7 @@ function answers(text: string, kind: ChatWork['kind']): readonly string[] {
     kind === 'read' ? role === 'user' : role === 'tool' || role === 'assistant';
   return parseChat(text)
     .turns.filter(isAnswer)
-    .map((turn) => text.slice(turn.start, turn.end).trimEnd());
+    .map((turn) => text.slice(turn.start, turn.end).trimEnd().replaceAll('\r\n', '\n'));
 }
 
 /** The answers in `after` that are not in `before`, which is a subsequence of it. */

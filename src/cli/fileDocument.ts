@@ -1,6 +1,7 @@
 import { open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolders, renameOver, syncFolder, temporaryName, withHandle } from '../assets/writeFile.ts';
+import { readFailure } from '../base/fileErrors.ts';
 import { decodeUtf8 } from '../base/lines.ts';
 import { newChat } from '../chat/edits/append.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports/document.ts';
@@ -59,7 +60,7 @@ export class FileDocument implements ChatDocument {
     const text = this.text();
     const edit = compute(text);
     if (!edit) return false;
-    const addition = text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
+    const addition = text.includes('\r\n') ? edit.text.replace(/\r?\n/g, '\r\n') : edit.text;
     const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
     await replaceFile(this.path, this.#text);
@@ -72,7 +73,8 @@ export class FileDocument implements ChatDocument {
 async function readChat(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new Error(error.code === 'EISDIR' ? `${path} is a folder. Name a chat file.` : error.message);
+    if (error.code === 'EISDIR') throw new Error(`${path} is a folder. Name a chat file.`);
+    throw new Error(`The chat ${path} cannot be read: ${readFailure(error) ?? error.message}.`);
   });
   const text = bytes && decodeUtf8(bytes);
   if (bytes && text === undefined)

@@ -5,6 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import { limitBody } from '../base/httpBody.ts';
 import { linkFetched, readAddress } from '../chat/edits/addressLink.ts';
 import { reachOf, refusalReason } from '../mcp/config/networkReach.ts';
+import { MAX_TIMER_MS } from '../mcp/connection/requestTimers.ts';
 import { RefusedAddressError, sendConfined } from '../mcp/oauth/confinedFetch.ts';
 import type { ChatDocument, RunOutcome } from '../ports/document.ts';
 import type { AssetStore } from '../ports/results.ts';
@@ -58,7 +59,7 @@ async function fetchAddress(
   first: URL,
   { limits, signal, timeoutMs, lookup = systemLookup }: AddressDeps,
 ): Promise<{ readonly bytes: Uint8Array; readonly declared: string }> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(Math.min(Math.round(timeoutMs), MAX_TIMER_MS));
   const inTime = AbortSignal.any([signal, timeout]);
   try {
     let url = first;

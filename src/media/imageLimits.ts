@@ -12,8 +12,8 @@ export interface ImageLimits {
   readonly maxBytes: number;
   /** In one request. */
   readonly maxImages: number;
-  /** Refuses a GIF that moves. */
-  readonly stillOnly?: boolean;
+  /** Refuses every GIF, or only those that move. */
+  readonly refusedGif?: 'every' | 'moving';
 }
 
 /** 5 MB as base64: Anthropic on Bedrock and Vertex, and hosts of MCP servers. Anthropic's own API accepts 10 MB. */
@@ -26,14 +26,15 @@ export const MAX_IMAGE_BYTES = 3_750_000;
 const OTHERS: ImageLimits = { maxSide: 2048, maxBytes: MAX_IMAGE_BYTES, maxImages: 50 };
 
 /** platform.openai.com/docs/guides/images-vision: PNG, JPEG, WebP, and GIF that does not move. */
-const OPENAI: ImageLimits = { ...OTHERS, stillOnly: true };
+const OPENAI: ImageLimits = { ...OTHERS, refusedGif: 'moving' };
 
 const PROVIDERS: Readonly<Record<string, ImageLimits>> = {
   // platform.claude.com/docs/en/build-with-claude/vision: 8,000 pixels, but 2,000 above 20 images; 100 images; sides
   // above 1,568 pixels are scaled down. The lower number holds whatever the chat adds later.
   anthropic: { maxSide: 2000, maxBytes: MAX_IMAGE_BYTES, maxImages: 100 },
-  // docs.cloud.google.com/vertex-ai, “Image understanding”: 7 MB an image inline; 900 to 3,000 images.
-  google: { ...OTHERS, maxImages: 100 },
+  // docs.cloud.google.com/vertex-ai, “Image understanding”: 7 MB an image inline; 900 to 3,000 images; PNG, JPEG, WebP,
+  // HEIC and HEIF.
+  google: { ...OTHERS, maxImages: 100, refusedGif: 'every' },
   openai: OPENAI,
   'openai-chat': OPENAI,
 };
@@ -45,7 +46,7 @@ export function imageLimits(provider: string): ImageLimits {
 /** Anthropic accepts 100 pages, and more only with newer models; Google 1,000. */
 export const MAX_PDF_PAGES = 100;
 
-/** Every provider that accepts images accepts these types. */
+/** Every provider that accepts images accepts these types, but some of them no GIF. */
 export const SENT_TYPES: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -53,8 +54,8 @@ export const SENT_TYPES: ReadonlySet<string> = new Set([
   'image/webp',
 ]);
 
-/** These are converted. AVIF and HEIC cannot be decoded here. */
-const CONVERTED_TYPES: ReadonlySet<string> = new Set(['image/bmp', 'image/tiff']);
+/** These are converted; an animated PNG becomes its first frame. AVIF and HEIC cannot be decoded here. */
+const CONVERTED_TYPES: ReadonlySet<string> = new Set(['image/bmp', 'image/tiff', 'image/apng']);
 
 export function isSendableImage(mimeType: string): boolean {
   return SENT_TYPES.has(mimeType) || CONVERTED_TYPES.has(mimeType);
@@ -114,8 +115,9 @@ export function planImage(image: ImageFacts, limits: ImageLimits): ImagePlan {
       `it has ${width} × ${height} pixels, and at most ${MAX_PIXELS / 1e6} million are decoded`,
     );
   const fits = Math.max(width, height) <= limits.maxSide && bytes <= limits.maxBytes;
-  const isSeenAsIs = !isTurned && !(moves && limits.stillOnly);
-  if (fits && isSeenAsIs && SENT_TYPES.has(mimeType)) return { kind: 'keep' };
+  const isRefusedGif =
+    limits.refusedGif === 'every' ? mimeType === 'image/gif' : limits.refusedGif === 'moving' && moves;
+  if (fits && !isTurned && !isRefusedGif && SENT_TYPES.has(mimeType)) return { kind: 'keep' };
   return { kind: 'convert', ...cut(size) };
 }
 

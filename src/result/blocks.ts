@@ -49,12 +49,12 @@ function readBlock(block: unknown, position: number): readonly Block[] {
   if (!isObject(block)) return unusable(`Block ${position} of the result is not an object.`, block);
   switch (block['type']) {
     case 'text':
-      return [readText(block, position)];
+      return readText(block, position);
     case 'image':
     case 'audio':
-      return [readBytes(block, block['type'])];
+      return readBytes(block, block['type']);
     case 'resource':
-      return readResource(block['resource'], position);
+      return readResource(block, position);
     case 'resource_link':
       return [readLink(block, position)];
     default:
@@ -74,6 +74,14 @@ export function isKnownBlock(block: unknown): boolean {
 
 /** The fields of an unknown block that are read as text. */
 export const READ_FIELDS: ReadonlySet<string> = new Set(['type', ...TYPE_KEYS, ...NAME_KEYS]);
+
+/** Some tools return blocks as a provider of models has them, with the content in other fields. */
+function otherFields(block: Fields): Fields | undefined {
+  const others = Object.entries(block).filter(([key, value]) => !ABOUT_FIELDS.has(key) && value != null);
+  return others.length > 0 ? Object.fromEntries(others) : undefined;
+}
+
+const ABOUT_FIELDS: ReadonlySet<string> = new Set([...READ_FIELDS, 'annotations', '_meta']);
 
 /** The bytes of a block that declares their type, and its other fields as JSON. */
 function readUnknown(block: Fields, position: number): readonly Block[] {
@@ -121,17 +129,18 @@ function asJson(value: unknown): DataPart {
   return { kind: 'data', json: JSON.stringify(shallow, null, 2) };
 }
 
-function readText(block: Fields, position: number): Block {
-  const { text } = block;
-  if (typeof text !== 'string') return problem(`Text block ${position} of the result contains no text.`);
-  return { kind: 'text', text: cleanText(text) };
+function readText({ text }: Fields, position: number): readonly Block[] {
+  if (typeof text === 'string') return [{ kind: 'text', text: cleanText(text) }];
+  return unusable(`Text block ${position} of the result contains no text.`, text);
 }
 
-function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
+function readBytes(block: Fields, kind: 'image' | 'audio'): readonly Block[] {
   const { data, mimeType } = block;
-  if (typeof data !== 'string') return problem(`The ${kind} could not be saved: it has no data.`);
+  if (typeof data !== 'string') {
+    return unusable(`The ${kind} could not be saved: it has no data.`, otherFields(block));
+  }
   const about = defined({ declared: shortText(mimeType), name: nameBeside(block) });
-  return { kind: 'bytes', block: kind, data: isSvg(data, mimeType) ? toBase64(data) : data, ...about };
+  return [{ kind: 'bytes', block: kind, data: isSvg(data, mimeType) ? toBase64(data) : data, ...about }];
 }
 
 function toBase64(text: string): string {
@@ -139,8 +148,10 @@ function toBase64(text: string): string {
 }
 
 /** A resource with both text and bytes violates the protocol, but both are kept. */
-function readResource(resource: unknown, position: number): readonly Block[] {
-  if (!isObject(resource)) return [problem(`Resource block ${position} of the result contains no resource.`)];
+function readResource(block: Fields, position: number): readonly Block[] {
+  const { resource } = block;
+  if (!isObject(resource))
+    return unusable(`Resource block ${position} of the result contains no resource.`, otherFields(block));
   const { uri, mimeType, text, blob: bytes } = resource;
   const blocks: Block[] = [];
   // An image that is sent as text is shown as an image.
@@ -214,6 +225,7 @@ const MAX_NAME_CHARS = 80;
 
 /** The last segment of a URI, made safe for the text of a link. */
 export function nameFromUri(uri: string | undefined): string | undefined {
+  if (/^data:/i.test(uri ?? '')) return undefined;
   const path = uri
     ?.replace(/[?#].*$/s, '')
     // The host of a web address is not a file name; in other schemes it may be: `demo://report.pdf`.

@@ -7,8 +7,15 @@ import { restoreInvisible, showInvisible } from '../chat/format/escapeMarkers.ts
 import { FenceReader, fence, inlineCode } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
 import { countUpTo } from '../chat/format/textEdit.ts';
-import { detectMarkup } from '../media/sniff.ts';
-import { languageOf, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
+import { detectMarkup, mediaByUri } from '../media/sniff.ts';
+import {
+  isTextType,
+  languageOf,
+  type MediaType,
+  mediaByExtension,
+  mediaByType,
+  UNKNOWN,
+} from '../media/table.ts';
 import type { TextEdit } from '../ports/document.ts';
 import type {
   Asset,
@@ -170,11 +177,19 @@ export function previewText(whole: string): string {
   return `${shownHead}${CUT}${shownTail}`.toWellFormed();
 }
 
-/** `isCut` if only the ends of a text are given. */
-export function detectTextType(text: string, declared?: string, isCut = false): MediaType {
-  const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
+/** By the declared type, the content, then the URI. `isCut` if only the ends of a text are given. */
+export function detectTextType(
+  text: string,
+  { mimeType, uri }: { readonly mimeType?: string | undefined; readonly uri?: string } = {},
+  isCut = false,
+): MediaType {
+  const known = mediaByType(mimeType?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return detectMarkup(text) ?? mediaByExtension(isJson(text, isCut) ? 'json' : 'txt') ?? UNKNOWN;
+  const markup = detectMarkup(text);
+  if (markup) return markup;
+  const named = mediaByUri(uri);
+  if (named && isTextType(named.types[0])) return named;
+  return mediaByExtension(isJson(text, isCut) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 /** The inverse of `renderToolResult`. Anything else in the body, such as manual edits, is read as text. */

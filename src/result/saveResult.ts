@@ -279,7 +279,7 @@ export class ResultSaver {
     // Without its bytes, the text is short.
     if (whole !== undefined && !detectMarkup(whole))
       return this.#keepMixedText({ ...block, text: whole }, parts);
-    const type = detectTextType(shown.text, block.source?.mimeType, true);
+    const type = detectTextType(shown.text, block.source, true);
     if (typeof bytes === 'object')
       return [...parts, ...(await this.#saveLong(block, { bytes, type, shown: shown.text }))];
     return [
@@ -315,7 +315,7 @@ export class ResultSaver {
     { shown = part.text, isRest = false } = {},
   ): Promise<readonly ResultPart[]> {
     const { text, source } = part;
-    const type = detectTextType(text, source?.mimeType);
+    const type = detectTextType(text, source);
     return this.#saveLong(part, { bytes: new TextEncoder().encode(text), type, shown, isRest });
   }
 

@@ -97,6 +97,24 @@ export function makePdf(...pages: readonly string[]): Uint8Array {
   ]);
 }
 
+/** A page with “Name:”, a field of text, two check boxes, of which the first is checked, and a text on the page. */
+export function makePdfForm(name: string): Uint8Array {
+  const drawing = 'BT /F1 24 Tf 72 700 Td (Name:) Tj ET';
+  const widget = '/Type /Annot /Subtype /Widget /Rect [0 0 9 9] /P 4 0 R';
+  const states = '/AP << /N << /Yes << >> /Off << >> >> >>';
+  return layOutPdf([
+    '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 8 0 R] >> >>',
+    '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Resources << /Font << /F1 3 0 R >> >> /Annots [6 0 R 7 0 R 8 0 R 9 0 R] >>',
+    `<< /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`,
+    `<< ${widget} /FT /Tx /T (person.name) /TU (Name) /V (${name}) >>`,
+    `<< ${widget} /FT /Btn /T (member) /V /Yes /AS /Yes ${states} >>`,
+    `<< ${widget} /FT /Btn /T (guest) /V /Off /AS /Off ${states} >>`,
+    '<< /Type /Annot /Subtype /FreeText /Rect [0 0 9 9] /Contents (Approved) >>',
+  ]);
+}
+
 function layOutPdf(objects: readonly string[]): Uint8Array {
   let file = '%PDF-1.4\n';
   const offsets = objects.map((object, at) => {
@@ -144,14 +162,15 @@ export function makeEncryptedPdf(): Uint8Array {
   );
 }
 
-/** White, or with noise that cannot be compressed. */
-export function makePng(width: number, height: number, isNoise = false): Uint8Array {
+/** White, or with noise that cannot be compressed. The first rows can be transparent, and black below. */
+export function makePng(width: number, height: number, isNoise = false, transparentRows = 0): Uint8Array {
   const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
   if (isNoise)
     for (let at = 0, seed = 1; at < pixels.length; at += 1) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
       pixels[at] = at % 4 === 3 ? 255 : seed >>> 24;
     }
+  pixels.fill(0, 0, 4 * width * transparentRows);
   return encodePng({ width, height, pixels });
 }
 

@@ -19,6 +19,12 @@ async function markdown(
 const pngNumber = (number: number) =>
   Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from([number])]).toString('base64');
 
+it('a long text without a type gets the extension of its address', async () => {
+  const resource = { uri: 'file:///notes/README.md', text: 'word '.repeat(2001) };
+  const written = await markdown([{ type: 'resource', resource }]);
+  assert.match(written, /^\[Tool generated file 1: README\.md\]\(cmdassets\/tool-file-1\.md\)\n/);
+});
+
 describe('blocks become parts, one for one', () => {
   const text = (value: string) => ({ type: 'text', text: value });
   const image = (data = PNG, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
@@ -43,6 +49,22 @@ describe('blocks become parts, one for one', () => {
     'missing data affects only its block': [
       [{ type: 'image' }, text('a')],
       '> ⚠ The image could not be saved: it has no data.\n\n```\na\n```',
+    ],
+    'an image with its bytes in another field is saved': [
+      [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }],
+      '> ⚠ The image could not be saved: it has no data.\n\n```json\n{\n  "source": {\n    "type": "base64",\n    "media_type": "image/png",\n    "data": "(image/png, 69 bytes, saved as image 1)"\n  }\n}\n```\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+    ],
+    'a resource without its wrapper is shown as JSON': [
+      [{ type: 'resource', uri: 'file:///a.txt', text: 'Hi' }],
+      '> ⚠ Resource block 1 of the result contains no resource.\n\n```json\n{\n  "uri": "file:///a.txt",\n  "text": "Hi"\n}\n```',
+    ],
+    'a data: URL as an address names no file': [
+      [{ type: 'resource', resource: { uri: `data:application/pdf;base64,${PDF}`, blob: PDF } }],
+      '[Tool generated file 1](cmdassets/tool-file-1.pdf)',
+    ],
+    'a text block with an object is shown as JSON': [
+      [{ type: 'text', text: { sales: 5 } }],
+      '> ⚠ Text block 1 of the result contains no text.\n\n```json\n{\n  "sales": 5\n}\n```',
     ],
     'a data: URL is decoded': [
       [image(`data:image/png;base64,${PNG}`, undefined)],

@@ -26,12 +26,16 @@ const STARTS_WITH_EMOJI = /^\p{Extended_Pictographic}/u;
 const ZERO_WIDTH_JOINER = '\u200d';
 /** Selects the emoji style of the character before it: ⚠️, 1️⃣. */
 const EMOJI_STYLE = '\ufe0f';
+/** With these, words of Persian, Hindi, Sinhala and other languages are spelled. */
+const JOINERS = '\u200c\u200d';
+const TAKES_JOINER =
+  /(?=[\p{L}\p{M}])[\p{scx=Arabic}\p{scx=Bengali}\p{scx=Devanagari}\p{scx=Gujarati}\p{scx=Gurmukhi}\p{scx=Kannada}\p{scx=Khmer}\p{scx=Malayalam}\p{scx=Myanmar}\p{scx=Oriya}\p{scx=Sinhala}\p{scx=Syriac}\p{scx=Tamil}\p{scx=Telugu}]$/u;
 const TAKES_STYLE = /[\p{Extended_Pictographic}\p{Emoji}]$/u;
 
-/** Writes invisible characters as `⟦U+202E⟧`, except those that are part of an emoji. */
+/** Writes invisible characters as `⟦U+202E⟧`, except those that are part of an emoji or of the spelling of a word. */
 export function showInvisible(text: string): string {
   return text.replace(INVISIBLE, (character, at: number) =>
-    isPartOfEmoji(character, text, at) ? character : spellOut(character),
+    isPartOfSign(character, text, at) ? character : spellOut(character),
   );
 }
 
@@ -48,8 +52,14 @@ export function spellOut(character: string): string {
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
 
-function isPartOfEmoji(character: string, text: string, at: number): boolean {
+/** Whether a character of a script is spelled with a joiner behind it. */
+export function takesJoiner(text: string): boolean {
+  return TAKES_JOINER.test(text);
+}
+
+function isPartOfSign(character: string, text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 4), at);
+  if (JOINERS.includes(character) && takesJoiner(before)) return true;
   if (character === EMOJI_STYLE) return TAKES_STYLE.test(before);
   return (
     character === ZERO_WIDTH_JOINER &&

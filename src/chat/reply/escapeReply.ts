@@ -1,5 +1,5 @@
 import type { OwnCallEvent } from '../../ports/models.ts';
-import { restoreInvisible, showInvisible } from '../format/escapeMarkers.ts';
+import { restoreInvisible, showInvisible, takesJoiner } from '../format/escapeMarkers.ts';
 import { type ReplyDirection, ReplyLines } from './lines.ts';
 import {
   closeWithNote,
@@ -132,7 +132,7 @@ class InvisibleEscaper {
     const context = this.#context;
     const text = this.#held.slice(0, end);
     const last = text.slice(-1);
-    if (text !== '') this.#context = DIGIT_LIKE.test(last) ? last : '';
+    if (text !== '') this.#context = DIGIT_LIKE.test(last) || takesJoiner(last) ? last : '';
     this.#held = this.#held.slice(end);
     this.#unsafe = this.#held.length;
     return showInvisible(context + text).slice(context.length);

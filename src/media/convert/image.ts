@@ -82,9 +82,27 @@ export function turnPixels({ pixels, width, height }: Pixels, orientation: numbe
 function encode(image: PhotonImage, isPhoto: boolean, maxBytes: number): ConvertedImage {
   const png = isPhoto ? undefined : image.get_bytes();
   if (png && png.length <= Math.min(MAX_PNG_BYTES, maxBytes)) return { mimeType: 'image/png', bytes: png };
-  for (const quality of JPEG_QUALITIES) {
-    const bytes = image.get_bytes_jpeg(quality);
-    if (bytes.length <= maxBytes) return { mimeType: 'image/jpeg', bytes };
+  const opaque = isPhoto ? image : onWhite(image);
+  try {
+    for (const quality of JPEG_QUALITIES) {
+      const bytes = opaque.get_bytes_jpeg(quality);
+      if (bytes.length <= maxBytes) return { mimeType: 'image/jpeg', bytes };
+    }
+  } finally {
+    if (opaque !== image) opaque.free();
   }
   throw new ConversionError('it is too large even after it was scaled');
+}
+
+/** JPEG has no transparency. Transparent pixels are often black, and so is the text of many diagrams. */
+function onWhite(image: PhotonImage): PhotonImage {
+  const pixels = image.get_raw_pixels();
+  for (let at = 3; at < pixels.length; at += 4) {
+    const alpha = pixels[at] ?? 255;
+    if (alpha === 255) continue;
+    for (let color = at - 3; color < at; color += 1)
+      pixels[color] = 255 - Math.round(((255 - (pixels[color] ?? 255)) * alpha) / 255);
+    pixels[at] = 255;
+  }
+  return new PhotonImage(pixels, image.get_width(), image.get_height());
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { field, fieldsOf, textOf } from '../../base/json.ts';
+import { field, fieldsOf, listOf, textOf } from '../../base/json.ts';
 
 type SourcePart = Extract<LanguageModelV4StreamPart, { type: 'source' }>;
 
@@ -22,16 +22,36 @@ export class Sources {
     this.#cite(part.url, part.title);
   }
 
-  /** Reads the citations of OpenAI and Anthropic. If a search reports what it has found, the SDK drops them. */
+  /** Reads what the SDK drops: the citations of OpenAI and Anthropic if a search reports what it has found. */
   readRaw(chunk: unknown): void {
-    const { annotation, delta } = fieldsOf(chunk);
+    const { annotation, delta, choices } = fieldsOf(chunk);
     const { type, url, title } = fieldsOf(annotation ?? field(delta, 'citation'));
-    if (type !== 'url_citation' && type !== 'web_search_result_location') return;
-    if (typeof url !== 'string') return;
-    this.#cite(url, textOf(title));
+    if (type === 'url_citation' || type === 'web_search_result_location') this.#citePage({ url, title });
+    const [choice] = listOf(choices);
+    if (choice !== undefined)
+      this.#readChat(fieldsOf(chunk), field(choice, 'delta') ?? field(choice, 'message'));
   }
 
-  #cite(address: string, name = ''): void {
+  /** The citations of OpenRouter, and those of Perplexity and xAI, whose text has the numbers of the pages. */
+  #readChat({ search_results: found, citations }: ReturnType<typeof fieldsOf>, delta: unknown): void {
+    for (const each of listOf(field(delta, 'annotations')))
+      this.#citePage(fieldsOf(field(each, 'url_citation')));
+    const pages = listOf(found).length > 0 ? listOf(found) : listOf(citations);
+    for (const each of pages) {
+      const page = typeof each === 'string' ? { url: each } : fieldsOf(each);
+      this.#citePage(page, { isNumbered: true });
+    }
+  }
+
+  #citePage(
+    { url, title }: { readonly url?: unknown; readonly title?: unknown },
+    { isNumbered = false } = {},
+  ): void {
+    if (typeof url === 'string' && url !== '') this.#cite(url, textOf(title), isNumbered);
+  }
+
+  /** `isNumbered`: the text has a number for it already. */
+  #cite(address: string, name = '', isNumbered = false): void {
     const url = safeUrl(address);
     const title = plainTitle(name) || plainTitle(address);
     const key = url ?? title;
@@ -40,7 +60,7 @@ export class Sources {
       this.#lines.push(url === undefined ? title : `[${title}](${url})`);
       this.#numbers.set(key, this.#lines.length);
     }
-    if (url !== undefined) this.#cited.add(url);
+    if (url !== undefined && !isNumbered) this.#cited.add(url);
   }
 
   /** Ends the block. Some providers write the links into the text themselves. */

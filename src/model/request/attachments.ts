@@ -7,7 +7,7 @@ import { describeLines, type LineRange, renderLineRange, selectLines } from '../
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { sharedConverter, unsendableReason } from '../../media/convert/converter.ts';
-import { renderDocument } from '../../media/convert/documentText.ts';
+import { documentReader, renderDocument } from '../../media/convert/documentText.ts';
 import type { DocumentReader } from '../../media/convert/job.ts';
 import { isSendableImage, MAX_PDF_PAGES } from '../../media/imageLimits.ts';
 import type { AttachedFile } from '../../ports/document.ts';
@@ -197,7 +197,9 @@ export async function readLines(
   signal?: AbortSignal,
 ): Promise<ReadLines> {
   if (file.isFolder) return { kind: 'problem', reason: 'it is a folder' };
-  if (!file.isText) return { kind: 'problem', reason: 'it is not a text file' };
+  // `isText` is only for UTF-8.
+  if (!file.isText && documentReader(file.mimeType) !== 'plain')
+    return { kind: 'problem', reason: 'it is not a text file' };
   const { lines, total } = selectLines(await readText(file, signal), range);
   const length = `it has ${total === 1 ? '1 line' : `${total} lines`}`;
   if (lines.length === 0) return { kind: 'problem', reason: length };

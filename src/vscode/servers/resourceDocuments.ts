@@ -229,7 +229,7 @@ function textName({ uri }: ResourceName, text: string, mimeType: string | undefi
   const extension = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1];
   const isPlain = mimeType === undefined || /^text\/plain\b/i.test(mimeType);
   if (extension !== undefined && (isPlain || mediaByExtension(extension))) return name;
-  return `${name}.${detectTextType(text, mimeType).extension}`;
+  return `${name}.${detectTextType(text, { mimeType }).extension}`;
 }
 
 function toBytes(contents: readonly ResourceContents[]): Uint8Array {

@@ -91,7 +91,10 @@ describe('filechat attach', () => {
     assert.doesNotMatch(`${text}${stderr}`, /The page\./);
     assert.deepEqual(site.requests, []);
     await cli.write('b.chat.md', chatOf(`${site.url}/moved`));
+    // Longer than timers support.
+    await cli.write('settings.json', '{ "timeoutSeconds": 3000000.0005 }');
     const args = ['attach', `${site.url}/moved`, '--chat', 'b.chat.md', '--allow-host', site.host];
+    args.push('--settings', 'settings.json');
     const { stdout } = checkEnd(await cli.start(args).ended, { code: 0, stderr: '' });
     const path = stdout.trim();
     assert.match(path, /^cmdassets\/tool-file-.*-1\.txt$/);
@@ -103,6 +106,16 @@ describe('filechat attach', () => {
     });
     assert.match(sent.text, /File cmdassets\/tool-file-.*\.txt:\nThe page\./);
     assert.equal(site.requests.length, 2);
+  });
+
+  it('keeps the line endings of the chat between several links to one address', async (t) => {
+    const site = await startSite(t);
+    const link = `[this](${site.url}/page.txt)`;
+    const cli = await createCliFolder(t);
+    await cli.write('a.chat.md', `# %% user\r\n${link}\r\n${link}\r\n`);
+    const args = ['attach', `${site.url}/page.txt`, '--chat', 'a.chat.md', '--allow-host', site.host];
+    checkEnd(await cli.run(...args), { code: 0, stderr: '' });
+    assert.doesNotMatch(await cli.read('a.chat.md'), /\r\r|[^\r]\n/);
   });
 
   it('contacts no host without permission', async (t) => {

@@ -7,6 +7,7 @@ import { eraServer } from '../helpers/eraServer.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';
 import { isAlive } from '../helpers/serving.ts';
+import { serveTools } from '../helpers/toolServer.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CHAT = ['--chat', 'a.chat.md'] as const;
@@ -28,6 +29,18 @@ describe('filechat tools', () => {
       cli.servers().map(({ pid }) => isAlive(pid)),
       [false],
     );
+  });
+
+  it('shows the first line with words of a description', async (t) => {
+    const cli = await createCliFolder(t);
+    await serveTools(cli, {
+      s: [
+        { name: 'indented', description: '\n    Draws a chart.\r\n    Takes a title.\n' },
+        { name: 'blank', description: ' ' },
+      ],
+    });
+    const { stdout } = checkEnd(await cli.run('tools', ...SERVERS), { code: 0, stderr: '' });
+    assert.equal(stdout, 's.indented  Draws a chart.\ns.blank\n');
   });
 
   it('writes no warning about a server that starts slowly', async (t) => {
@@ -171,6 +184,7 @@ describe('wrong usage', () => {
   const wrong: readonly (readonly [what: string, args: readonly string[], reason: RegExp])[] = [
     ['no command', [], /No command was given/],
     ['an unknown command', ['dance'], /“dance”/],
+    ['help for an unknown command', ['help', 'dance'], /“dance”/],
     ['an unknown option', ['tools', ...SERVERS, '--colour'], /--colour/],
     ['tools without --servers', ['tools'], /--servers/],
     ['call without a tool', ['call', ...CHAT, ...SERVERS], /SERVER\.TOOL/],

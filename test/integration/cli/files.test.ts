@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { needsSignals } from '../../windows/needs.ts';
+import { needsSignals, unlessWindows } from '../../windows/needs.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -67,6 +67,25 @@ describe('filechat and the files around it', () => {
     assert.equal(await cli.read('a.chat.md'), `# %% user\n${CALL}`);
     const folder = await cli.run('call', 'sample.weather', '--chat', '.', ...SERVERS);
     checkEnd(folder, { code: 1, stderr: '. is a folder. Name a chat file.\n' });
+  });
+
+  it('a --root that is not a folder is refused', async (t) => {
+    const cli = await createCliFolder(t);
+    for (const root of ['none', MCP_JSON]) {
+      const end = await cli.run('call', 'filechat.list_assets', '--chat', 'a.chat.md', '--root', root);
+      const stderr = `The folder ${root} (--root) does not exist. Check the path.\n`;
+      checkEnd(end, { code: 1, stderr });
+    }
+    assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
+  });
+
+  it('a chat below a file is refused', unlessWindows('Windows reports such a file as missing'), async (t) => {
+    const cli = await createCliFolder(t);
+    const chat = `${MCP_JSON}/a.chat.md`;
+    checkEnd(await cli.run('call', 'sample.weather', '--chat', chat, ...SERVERS), {
+      code: 1,
+      stderr: `The chat ${chat} cannot be read: there is no such file.\n`,
+    });
   });
 
   it('a reader that closes its pipe early is not a failure', async (t) => {

@@ -135,7 +135,9 @@ describe('the encoding of a chat', () => {
     const { cli, chat: afterRun } = await runChat(t, CRLF);
     assert.ok(withoutIds(afterRun).startsWith(CRLF));
     assert.doesNotMatch(afterRun, /(?<!\r)\n|\r(?!\n)/);
-    checkEnd(await cli.run('call', 'sample.measure', '--chat', 'a.chat.md', ...SERVERS), { code: 0 });
+    const call = ['call', 'sample.measure', '--chat', 'a.chat.md', ...SERVERS];
+    const { stdout } = checkEnd(await cli.run(...call), { code: 0 });
+    assert.doesNotMatch(stdout, /U\+000D/);
     const afterCall = await cli.read('a.chat.md');
     assert.ok(afterCall.startsWith(afterRun));
     assert.doesNotMatch(afterCall, /(?<!\r)\n|\r(?!\n)/);

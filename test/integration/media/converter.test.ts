@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { PhotonImage } from '@cf-wasm/photon/others';
 import { Converter, unsendableReason } from '../../../src/media/convert/converter.ts';
-import { turnPixels } from '../../../src/media/convert/image.ts';
+import { loadPhoton, turnPixels } from '../../../src/media/convert/image.ts';
 import type { DocumentReader } from '../../../src/media/convert/job.ts';
 import { runJob } from '../../../src/media/convert/runJob.ts';
 import { imageLimits } from '../../../src/media/imageLimits.ts';
@@ -261,6 +262,15 @@ describe('images', () => {
     assert.ok(image.bytes.length <= 250_000);
   });
 
+  it('with transparent parts are white there as JPEG, like the page behind a diagram', async () => {
+    const [image] = listed(await fitted(makePng(450, 450, true, 100), 'image/png', 250_000));
+    assert.ok(image?.mimeType === 'image/jpeg');
+    await loadPhoton();
+    const decoded = PhotonImage.new_from_byteslice(image.bytes);
+    assert.deepEqual([...decoded.get_raw_pixels().subarray(0, 4)], [255, 255, 255, 255]);
+    decoded.free();
+  });
+
   it('that cannot be decoded are described', async () => {
     const cut = makePng(3000, 30).subarray(0, 200);
     assert.deepEqual(await fitted(cut), { kind: 'describe', reason: 'it cannot be decoded' });
@@ -313,7 +323,7 @@ it('a photo that would fit is turned too, because not every model is shown it up
   assert.equal(width < height, upright.width > upright.height);
 });
 
-it('a GIF that moves is sent as its first frame where only still ones are accepted', async () => {
+it('a GIF is sent as its first frame where none or only still ones are accepted', async () => {
   const still = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
   const moving = Buffer.concat([still.subarray(0, -1), still.subarray(19)]);
   const kinds = async (bytes: Uint8Array, provider: string) => {
@@ -324,6 +334,8 @@ it('a GIF that moves is sent as its first frame where only still ones are accept
   assert.equal(await kinds(moving, 'anthropic'), 'keep');
   assert.deepEqual(await kinds(moving, 'openai'), ['image/png']);
   assert.deepEqual(await kinds(moving, 'openai-chat'), ['image/png']);
+  assert.deepEqual(await kinds(still, 'google'), ['image/png']);
+  assert.deepEqual(await kinds(moving, 'google'), ['image/png']);
 });
 
 it('a size bomb is known by its header', () => {

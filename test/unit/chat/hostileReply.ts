@@ -37,7 +37,7 @@ export const hostileReply: fc.Arbitrary<string> = fc
           ...'\n![Model generated image 1](cmdassets/model-image-1.png)\n¦![Model generated '.split('¦'),
           ...'[Model generated file 2: a.b](cmdassets/model-file-2.bin)¦image 1](x/model-1.png)'.split('¦'),
           ...'https://e.example/¦http://e.example/`¦``¦\\`¦\n|-|-|\n¦|¦$$¦\n---\n¦\n===\n'.split('¦'),
-          ...'\u202e¦\u200d¦⟦U+¦⟦¦⟧¦👨‍👩‍👧¦1\ufe0f¦\ud83d¦word¦a'.split('¦'),
+          ...'\u202e¦\u200d¦\u200c¦ی¦⟦U+¦⟦¦⟧¦👨‍👩‍👧¦1\ufe0f¦\ud83d¦word¦a'.split('¦'),
         ),
       },
       { weight: 3, arbitrary: fc.string({ unit: 'grapheme', maxLength: 4 }) },

@@ -31,6 +31,7 @@ describe('an image', () => {
   it('of a type that only we can read is converted, whatever its size', () => {
     assert.equal(plan(10, 10, 300, 'image/bmp').kind, 'convert');
     assert.equal(plan(10, 10, 300, 'image/tiff').kind, 'convert');
+    assert.equal(plan(10, 10, 300, 'image/apng').kind, 'convert');
   });
 
   it('of a type that cannot be read is described', () => {

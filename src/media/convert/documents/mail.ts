@@ -12,7 +12,7 @@ export function readMail({ bytes }: DocumentJob): DocumentText {
   // One character per byte, until the charset of a part is known.
   const message = parseEntity(Buffer.from(bytes).toString('latin1'));
   const leaves = leavesOf(message, 0).slice(0, MAX_PARTS);
-  const texts = leaves.filter(({ isAttachment, type }) => !isAttachment && type.startsWith('text/'));
+  const texts = leaves.filter(isBody);
   const files = leaves.filter((leaf) => !texts.includes(leaf));
   const headers = SHOWN_HEADERS.flatMap((name) => {
     const value = message.headers.get(name.toLowerCase());
@@ -49,7 +49,10 @@ function parseEntity(source: string): Entity {
   return { headers, body: end ? source.slice(end.index + end[0].length) : '', type, isAttachment };
 }
 
-/** Of alternatives, the first is the plainest. */
+/**
+ * Of alternatives, the first with text is the plainest. The files of the others count too: Apple Mail puts attachments
+ * beside the HTML.
+ */
 function leavesOf(entity: Entity, depth: number): readonly Entity[] {
   const boundary = parameter(entity.headers.get('content-type'), 'boundary');
   if (!entity.type.startsWith('multipart/') || boundary === undefined || depth >= MAX_DEPTH) return [entity];
@@ -58,8 +61,15 @@ function leavesOf(entity: Entity, depth: number): readonly Entity[] {
     .slice(1, MAX_PARTS)
     .filter((part) => !part.startsWith('--'))
     .map((part) => parseEntity(part.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n$/, '')));
-  const chosen = entity.type === 'multipart/alternative' ? parts.slice(0, 1) : parts;
-  return chosen.flatMap((part) => leavesOf(part, depth + 1));
+  const leaves = parts.map((part) => leavesOf(part, depth + 1));
+  if (entity.type !== 'multipart/alternative') return leaves.flat();
+  const hasText = (each: Entity) => isBody(each) && bodyText(each) !== '';
+  const chosen = leaves.find((each) => each.some(hasText));
+  return leaves.flatMap((each) => (each === chosen ? each : each.filter((leaf) => !isBody(leaf))));
+}
+
+function isBody({ isAttachment, type }: Entity): boolean {
+  return !isAttachment && type.startsWith('text/');
 }
 
 function bodyText(entity: Entity): string {
@@ -93,18 +103,21 @@ function decodeBytes(bytes: Uint8Array, charset = 'utf-8'): string {
   }
 }
 
-/** `=?utf-8?Q?caf=C3=A9?=` */
+/** `=?utf-8?Q?caf=C3=A9?=`, of which several in one charset may divide a character. */
 function decodeWords(value: string): string {
   const decoded = value
     .replace(/\?=\s+=\?/g, '?==?')
-    .replace(/=\?([^?\s]+)\?([BQ])\?([^?]*)\?=/gi, (_, charset: string, form: string, text: string) => {
-      const bytes =
-        form.toUpperCase() === 'B'
-          ? Buffer.from(text, 'base64')
-          : Buffer.from(unquote(text.replaceAll('_', ' ')), 'latin1');
-      return decodeBytes(bytes, charset);
+    .replace(/=\?([^?\s]+)\?[BQ]\?[^?]*\?=(?:=\?\1\?[BQ]\?[^?]*\?=)*/gi, (words, charset: string) => {
+      const pieces = [...words.matchAll(/=\?[^?]+\?([BQ])\?([^?]*)\?=/gi)];
+      return decodeBytes(Buffer.concat(pieces.map(([, form, text]) => wordBytes(form, text))), charset);
     });
   return visibleLine(decoded === value ? decodeBytes(Buffer.from(value, 'latin1')) : decoded);
+}
+
+function wordBytes(form = '', text = ''): Buffer {
+  return form.toUpperCase() === 'B'
+    ? Buffer.from(text, 'base64')
+    : Buffer.from(unquote(text.replaceAll('_', ' ')), 'latin1');
 }
 
 function parameter(header: string | undefined, name: string): string | undefined {
@@ -112,13 +125,29 @@ function parameter(header: string | undefined, name: string): string | undefined
   return match?.[1] ?? match?.[2] ?? extended(header, name);
 }
 
-/** `filename*=utf-8''%C3%9Cbersicht.pdf`, with one character per byte like other headers. */
+/**
+ * `filename*=utf-8''%C3%9Cbersicht.pdf`, or in pieces: `filename*0*=utf-8''%C3%9Cber; filename*1=sicht.pdf`. With one
+ * character per byte like other headers.
+ */
 function extended(header: string | undefined, name: string): string | undefined {
-  const form = new RegExp(`;\\s*${name}\\*\\s*=\\s*"?([\\w-]*)'[^']*'([^;\\s"]+)`, 'i');
-  const [, charset, text = ''] = form.exec(header ?? '') ?? [];
-  if (charset === undefined) return undefined;
-  const decoded = decodeBytes(Buffer.from(unquote(text.replaceAll('%', '=')), 'latin1'), charset);
+  const form = new RegExp(`;\\s*${name}\\*(\\d{0,3})(\\*?)\\s*=\\s*(?:"([^"]*)"|([^;\\s]+))`, 'gi');
+  const pieces = [...(header ?? '').matchAll(form)]
+    .map(([, number = '', star, quoted, plain = '']) => {
+      return { number: Number(number), isEncoded: star === '*' || number === '', text: quoted ?? plain };
+    })
+    .sort((a, b) => a.number - b.number);
+  const value = pieces.map(({ isEncoded, text }) => (isEncoded ? unescapeBytes(text) : text)).join('');
+  const [lead = '', charset] = pieces[0]?.isEncoded ? (/^([\w-]*)'[^']*'/.exec(value) ?? []) : [];
+  if (!charset) return value.slice(lead.length) || undefined;
+  const decoded = decodeBytes(Buffer.from(value.slice(lead.length), 'latin1'), charset);
   return Buffer.from(decoded).toString('latin1');
+}
+
+/** `%C3%9C` */
+function unescapeBytes(text: string): string {
+  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }
 
 function describe(entity: Entity): string {

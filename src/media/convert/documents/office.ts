@@ -1,9 +1,11 @@
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import { strFromU8, strToU8 } from 'fflate';
 import { OfficeGenerator, type OfficeParserAST, parseOffice } from 'officeparser';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
 import { readEpub } from './epub.ts';
+import { readableOpenDocument } from './opendocument.ts';
 import { inShownOrder } from './slides.ts';
-import { checkInflated } from './zipped.ts';
+import { readableWord } from './word.ts';
+import { checkInflated, withPart } from './zipped.ts';
 
 /** Word, PowerPoint, OpenDocument, EPUB and RTF. */
 export async function readOffice({ bytes }: DocumentJob): Promise<DocumentText> {
@@ -47,17 +49,24 @@ function formOf(bytes: Uint8Array): Form {
 const READABLE: Partial<Record<Form, (bytes: Uint8Array) => Uint8Array>> = {
   rtf: (bytes) => strToU8(withoutFallbacks(strFromU8(bytes, true)), true),
   pptx: (bytes) => inShownOrder(withPart(bytes, /^ppt\/slides\/[^/]+\.xml$/, withoutAlternatives)),
-  docx: (bytes) =>
-    withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, (xml) =>
-      withoutControls(writeOutMarks(xml)),
-    ),
-  // It skips the rows of a table that are repeated on each page.
-  opendocument: (bytes) =>
-    withPart(bytes, /^content\.xml$/, (xml) => xml.replace(/<\/?table:table-header-rows\b[^>]*>/g, '')),
+  docx: (bytes) => withPart(bytes, /^word\/(?:document|footnotes|endnotes)\.xml$/, readableWord),
+  opendocument: (bytes) => withPart(bytes, /^content\.xml$/, readableOpenDocument),
 };
 
 const RTF_TOKEN =
   /\\u(-?\d{1,6}) ?|\\uc(\d{1,2}) ?|\\'[0-9a-f]{2}|\\[a-z]+-?\d* ?|\\[\s\S]|[{}]|[\r\n]+|[^\\{}\r\n]+/gi;
+
+/** Dashes, bullets and spaces that the library drops or takes for other signs. A hyphen may be optional. */
+const RTF_SIGNS: ReadonlyMap<string, string> = new Map([
+  ['\\emdash', '\\u8212 '],
+  ['\\endash', '\\u8211 '],
+  ['\\bullet', '\\u8226 '],
+  ['\\emspace', '\\u8195 '],
+  ['\\enspace', '\\u8194 '],
+  ['\\~', '\\u160 '],
+  ['\\_', '\\u8209 '],
+  ['\\-', ''],
+]);
 
 /**
  * RTF without the characters for programs that do not know Unicode: each `\u` is followed by one or more of them.
@@ -75,23 +84,11 @@ function withoutFallbacks(rtf: string): string {
     if (token === '}' && counts.length > 1) counts.pop();
     if (count !== undefined) counts[counts.length - 1] = Number(count);
     if (token === '{' || token === '}' || count !== undefined) skipped = 0;
-    if (skipped === 0 || /^[\r\n]/.test(token)) return token;
+    if (skipped === 0 || /^[\r\n]/.test(token)) return RTF_SIGNS.get(token.trimEnd()) ?? token;
     const taken = token.startsWith('\\') ? 1 : Math.min(skipped, token.length);
     skipped -= taken;
     return token.startsWith('\\') ? '' : token.slice(taken);
   });
-}
-
-/** Changes some of the files in a document. */
-function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => string): Uint8Array {
-  const files = unzipSync(bytes);
-  const changed = Object.entries(files).flatMap(([name, content]) => {
-    if (!names.test(name)) return [];
-    const xml = strFromU8(content);
-    const other = change(xml);
-    return other === xml ? [] : [[name, strToU8(other)] as const];
-  });
-  return changed.length === 0 ? bytes : zipSync({ ...files, ...Object.fromEntries(changed) }, { level: 0 });
 }
 
 /** PowerPoint writes a text with a formula as one of two alternatives, which the library skips. */
@@ -102,22 +99,6 @@ function withoutAlternatives(xml: string): string {
       /<m:oMath\b[\s\S]*?<\/m:oMath>/g,
       (formula) => `<a:r><a:t>${formula.replace(/<[^>]*>/g, '')}</a:t></a:r>`,
     );
-}
-
-/** Word has elements for tabs, line breaks and hyphens, which the library drops. Tab stops have attributes. */
-function writeOutMarks(xml: string): string {
-  return xml.replace(
-    /<w:(?:(tab|cr|noBreakHyphen)|br(?: w:type="textWrapping")?(?: w:clear="\w+")?)\s*\/>/g,
-    (_, name) => {
-      const text = name === 'tab' ? '\t' : name === 'noBreakHyphen' ? '-' : '\n';
-      return `<w:t xml:space="preserve">${text}</w:t>`;
-    },
-  );
-}
-
-/** Word puts fields of forms and title pages into content controls, which the library skips with all they contain. */
-function withoutControls(xml: string): string {
-  return xml.replace(/<w:(sdtPr|sdtEndPr)\b(?:[^>]*\/>|[\s\S]*?<\/w:\1>)|<\/?w:sdt(?:Content)?\b[^>]*>/g, '');
 }
 
 async function toMarkdown(document: OfficeParserAST): Promise<string> {

@@ -1,5 +1,6 @@
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
-import { field } from '../../../base/json.ts';
+import { field, fieldsOf, textOf } from '../../../base/json.ts';
+import { visibleLine } from '../../../base/lines.ts';
 import {
   ConversionError,
   type DocumentJob,
@@ -33,11 +34,27 @@ export async function readPdf({ bytes, pages }: DocumentJob): Promise<DocumentTe
       .join('')
       .replace(RADICALS, (sign) => sign.normalize('NFKC'))
       .trim();
+    const typed = (await page.getAnnotations().catch(() => [])).flatMap(typedText);
     page.cleanup();
-    chars += text.length;
-    sections.push({ number, text: text === '' ? NO_TEXT : text });
+    const all = [text, typed.join('\n')].filter((each) => each !== '').join('\n\n');
+    chars += all.length;
+    sections.push({ number, text: all === '' ? NO_TEXT : all });
   }
   return { unit: 'page', total, sections };
+}
+
+/** What was filled into a form or written onto the page, which is not part of the text of the page. */
+function typedText(annotation: unknown): readonly string[] {
+  const { subtype, contentsObj, hidden, password } = fieldsOf(annotation);
+  if (hidden === true || password === true) return [];
+  if (subtype === 'FreeText') return [textOf(field(contentsObj, 'str')).trim()].filter((each) => each !== '');
+  if (subtype !== 'Widget') return [];
+  const { fieldType, fieldName, alternativeText, fieldValue } = fieldsOf(annotation);
+  const { radioButton, buttonValue, exportValue } = fieldsOf(annotation);
+  if (fieldType === 'Btn' && fieldValue !== (radioButton === true ? buttonValue : exportValue)) return [];
+  const value = [fieldValue].flat().map(textOf).join(', ').trim();
+  const name = visibleLine(textOf(alternativeText) || textOf(fieldName));
+  return value === '' ? [] : [`- ${name || 'Field'}: ${value}`];
 }
 
 /** Chromium writes some ideographs as the radicals that look like them. */

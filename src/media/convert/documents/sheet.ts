@@ -2,19 +2,39 @@ import { strFromU8, unzipSync } from 'fflate';
 import { readOds } from 'hucre/ods';
 import { type CellValue, readXlsx, type Sheet } from 'hucre/xlsx';
 import type { DocumentJob, DocumentText } from '../job.ts';
-import { checkInflated } from './zipped.ts';
+import { tagsOf } from './tags.ts';
+import { checkInflated, withPart } from './zipped.ts';
 
 /** Each sheet as CSV. */
 export async function readSheets({ bytes }: DocumentJob): Promise<DocumentText> {
-  const isOpenDocument = checkInflated(bytes).includes('content.xml');
-  // Formats take time to read, and are needed only to tell durations from dates.
-  const readStyles = !isOpenDocument && hasDurations(bytes);
-  const { sheets } = isOpenDocument ? await readOds(bytes) : await readXlsx(bytes, { readStyles });
+  const { sheets } = checkInflated(bytes).includes('content.xml')
+    ? await readOds(withPart(bytes, /^content\.xml$/, withoutRowGroups))
+    : // Formats take time to read, and are needed only to tell durations from dates.
+      await readXlsx(withoutCharts(bytes), { readStyles: hasDurations(bytes) });
   return {
     unit: 'sheet',
     total: sheets.length,
     sections: sheets.map((sheet, at) => ({ number: at + 1, title: sheet.name, text: toCsv(sheet) })),
   };
+}
+
+/** The library skips rows that are repeated on each page, or that can be folded. */
+function withoutRowGroups(xml: string): string {
+  return xml.replace(/<\/?table:table-(?:header-rows|row-group)\b[^>]*>/g, '');
+}
+
+/** A sheet may be nothing but a chart. The library refuses the whole workbook then. */
+function withoutCharts(bytes: Uint8Array): Uint8Array {
+  const relations = 'xl/_rels/workbook.xml.rels';
+  const found = unzipSync(bytes, { filter: ({ name }) => name === relations })[relations];
+  const charts = tagsOf(found ? strFromU8(found) : '', 'Relationship').flatMap((relation) =>
+    /\/(?:chart|dialog)sheet$/.test(relation('Type') ?? '') ? [relation('Id')] : [],
+  );
+  if (charts.length === 0) return bytes;
+  const isChart = (tag: string) => charts.includes(tagsOf(tag, 'sheet')[0]?.('r:id'));
+  return withPart(bytes, /^xl\/workbook\.xml$/, (xml) =>
+    xml.replace(/<(?:\w+:)?sheet\s[^>]*>/g, (tag) => (isChart(tag) ? '' : tag)),
+  );
 }
 
 /** `[h]:mm` and the like count on after 24 hours. Number 46 is one that Excel does not write out. */

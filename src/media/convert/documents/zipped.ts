@@ -1,4 +1,4 @@
-import { unzipSync } from 'fflate';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { visibleLine } from '../../../base/lines.ts';
 import { describeSize } from '../../../base/size.ts';
 import { ConversionError, type DocumentJob, type DocumentText } from '../job.ts';
@@ -37,6 +37,18 @@ export function checkInflated(bytes: Uint8Array): readonly string[] {
   if (files.length > MAX_FILES)
     throw new ConversionError(`it consists of ${files.length} files, and at most ${MAX_FILES} are read`);
   return files.map(({ name }) => name);
+}
+
+/** Changes some of the files in a document. */
+export function withPart(bytes: Uint8Array, names: RegExp, change: (xml: string) => string): Uint8Array {
+  const files = unzipSync(bytes);
+  const changed = Object.entries(files).flatMap(([name, content]) => {
+    if (!names.test(name)) return [];
+    const xml = strFromU8(content);
+    const other = change(xml);
+    return other === xml ? [] : [[name, strToU8(other)] as const];
+  });
+  return changed.length === 0 ? bytes : zipSync({ ...files, ...Object.fromEntries(changed) }, { level: 0 });
 }
 
 function zippedFiles(bytes: Uint8Array): readonly ZippedFile[] {

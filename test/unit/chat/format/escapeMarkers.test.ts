@@ -49,6 +49,9 @@ describe('invisible characters', () => {
     'the emoji style of a character stays': ['⚠\ufe0f 1\ufe0f\u20e3', '⚠\ufe0f 1\ufe0f\u20e3'],
     'a family stays together': ['👨‍👩‍👧', '👨‍👩‍👧'],
     'a joiner between letters is shown': ['a\u200Db', 'a⟦U+200D⟧b'],
+    'a joiner in a word of Persian stays': ['می\u200cخواهم', 'می\u200cخواهم'],
+    'a joiner in a word of Sinhala stays': ['ශ්\u200dරී', 'ශ්\u200dරී'],
+    'a second joiner is shown': ['می\u200c\u200cخ', 'می\u200c⟦U+200C⟧خ'],
     'the escape cannot be forged': ['⟦U+0041⟧', '⟦U+27E6⟧U+0041⟧'],
   };
   eachCase(cases, (text, shown) => {

@@ -60,6 +60,35 @@ describe('the sources of a reply', () => {
     );
   });
 
+  const raw = (rawValue: object) => ({ type: 'raw', rawValue });
+
+  it('of OpenRouter are in the pieces of the text', () => {
+    const annotations = [
+      { type: 'url_citation', url_citation: { url: 'https://a.example/x', title: 'A', content: 'big' } },
+    ];
+    const parts = text(words('London is big'), raw({ choices: [{ delta: { content: '', annotations } }] }));
+    assert.equal(
+      read('openai-compatible', parts),
+      'London is big [1](https://a.example/x)\n\nSources:\n\n1. [A](https://a.example/x)',
+    );
+  });
+
+  it('whose numbers the text has are listed in their order', () => {
+    const chunk = {
+      choices: [{ delta: { content: 'x' } }],
+      citations: ['https://a.example/x', 'https://b.example/y'],
+    };
+    const titled = { ...chunk, search_results: [{ url: 'https://a.example/x', title: 'A' }] };
+    const list = (given: object) =>
+      read('openai-compatible', text(words('London is big[1][2].'), raw(given), raw(given))).split('\n\n');
+    assert.deepEqual(list(chunk), [
+      'London is big[1][2].',
+      'Sources:',
+      '1. [https://a.example/x](https://a.example/x)\n2. [https://b.example/y](https://b.example/y)',
+    ]);
+    assert.deepEqual(list(titled).at(-1), '1. [A](https://a.example/x)');
+  });
+
   it('do not include what a search found and the text does not cite', () => {
     const found = source('https://a.example/', 'A', { anthropic: { pageAge: null } });
     assert.equal(read('anthropic', [found, ...text(words('Hm.'))]), 'Hm.');

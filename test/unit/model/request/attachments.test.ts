@@ -7,6 +7,7 @@ const FILES: Readonly<Record<string, MemoryFile>> = {
   'a.ts': { bytes: 'one\n\ttwo\nthree\nfour\nfive\n' },
   'b.png': { bytes: 'PNG', mimeType: 'image/png' },
   'c.mp3': { bytes: 'MP3', mimeType: 'audio/mpeg' },
+  'old.csv': { bytes: Buffer.from('Größe;1\r\nHöhe;2\r\n', 'latin1'), mimeType: 'text/csv', isText: false },
   'docs/': { bytes: 'x.md  3 bytes', isFolder: true },
 };
 
@@ -25,6 +26,12 @@ describe('a link to lines of a file', () => {
       'Lines 2–3 of the file a.ts, with line numbers:↵2\t\ttwo↵3\tthree',
       'Line 5 of the file a.ts, with line numbers:↵5\tfive',
     ]);
+    assert.deepEqual(notes, []);
+  });
+
+  it('reads a file in another encoding than UTF-8', async () => {
+    const { sent, notes } = await send('[x](old.csv#L2)');
+    assert.deepEqual(sent, ['Line 2 of the file old.csv, with line numbers:↵2\tHöhe;2']);
     assert.deepEqual(notes, []);
   });
 

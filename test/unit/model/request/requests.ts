@@ -10,6 +10,8 @@ export interface MemoryFile {
   /** If it differs from the type of the bytes. */
   readonly size?: number;
   readonly isFolder?: boolean;
+  /** False for text in another encoding than UTF-8. */
+  readonly isText?: boolean;
 }
 
 /** Files in memory that count how often they are read. */
@@ -30,7 +32,7 @@ export class MemoryAttachments implements AttachmentSource {
       name: target.slice(target.lastIndexOf('/') + 1),
       size: file.size ?? bytes.length,
       mimeType,
-      isText: mimeType.startsWith('text/'),
+      isText: file.isText ?? mimeType.startsWith('text/'),
       isFolder,
       read: async () => {
         this.reads.set(target, (this.reads.get(target) ?? 0) + 1);
