@@ -69,7 +69,7 @@ export async function withChat<T>(
   const document = await findChat(fields);
   if (!document) return tell(failed(NO_CHAT));
   if (requires.trust && !vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING));
+  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
   return work(document, fields);
 }
 
