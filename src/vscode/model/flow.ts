@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../base/errors.ts';
 import { readAddress, type TypedAddress } from '../../model/config/addresses.ts';
 import { wellKnownModels } from '../../model/config/facts.ts';
 import { keyPlace } from '../../model/config/keys.ts';
@@ -8,6 +7,7 @@ import { type ListedModel, newestFirst, recommendModel } from '../../model/confi
 import type { ModelConfig } from '../../model/config/models.ts';
 import { defaultModel } from '../settings.ts';
 import { askChecked } from '../ui/checkedBox.ts';
+import { explainError } from '../ui/failureActions.ts';
 import { Pages, pickGrowing, type Step } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type ModelChoice, removeConfigured, saveAsDefault } from './choice.ts';
@@ -256,7 +256,7 @@ function askAddress(value: string, pages: Pages) {
     },
     check: (baseUrl, signal) => inTime(signal, (either) => findBaseUrl(baseUrl, { signal: either })),
     explain: (error) => ({
-      message: vscode.l10n.t('{0} Press Enter again to use it anyway.', plainMessage(messageOf(error))),
+      message: vscode.l10n.t('{0} Press Enter again to use it anyway.', plainMessage(explainError(error))),
       isFinal: false,
     }),
   });
