@@ -235,7 +235,7 @@ async function createListener(
       command.kind === 'run'
         ? await createConversation(command, { ...deps, tools, folder, roots })
         : undefined,
-    chat: document.path,
+    chat: () => document.path,
     audit,
     isSwitchedOff: (tool) => isSwitchedOff(settings.disabledTools, tool),
     reviewResults: () => settings.reviewResults,

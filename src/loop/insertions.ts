@@ -34,7 +34,7 @@ export async function insertResource(
   const source: Source = { kind: 'resource', server: resource.server, name: resource.uri };
   return insert(source, deps, signal, async () => {
     const result = await receive(source, deps, (assets) =>
-      servers.readResource(resource, { assets, signal, chat }),
+      servers.readResource(resource, { assets, signal, chat: chat?.() }),
     );
     const markdown = renderForUser(result.parts);
     return { ...result, edit: (text) => insertIntoUserTurn(text, markdown), markdown };
@@ -51,7 +51,7 @@ export async function insertPrompt(
   const source: Source = { kind: 'prompt', server: request.server, name: request.prompt };
   return insert(source, deps, signal, async () => {
     const result = await receive(source, deps, (assets) =>
-      servers.getPrompt(request, { assets, signal, chat }),
+      servers.getPrompt(request, { assets, signal, chat: chat?.() }),
     );
     const turns = renderTurns(result);
     return {
@@ -90,7 +90,7 @@ async function insert(
   const outcome = await readAndWrite(name, deps, signal, read);
   deps.audit?.record({
     ...source,
-    chat: deps.chat,
+    chat: deps.chat?.(),
     consent: deps.insertedBy ?? 'asked',
     outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
     ms: elapsedMs(),

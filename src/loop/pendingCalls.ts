@@ -242,7 +242,7 @@ async function sendCall(
     const options = {
       signal,
       onProgress: (progress: ToolProgress) => onProgress?.(call, progress),
-      chat,
+      chat: chat?.(),
       mayUse: rules.allowsServer,
     };
     const report = (large: string) => onLargeFiles?.(renderToolName(call), large);

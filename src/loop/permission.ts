@@ -26,8 +26,8 @@ export interface ToolCallDeps {
   readonly log: Log;
   readonly onProgress?: ((call: ToolCall, progress: ToolProgress) => void) | undefined;
   readonly rescue?: ((markdown: string) => void) | undefined;
-  /** The chat's address, for requests from servers and for the audit log. */
-  readonly chat?: string | undefined;
+  /** The chat's address, for requests from servers and for the audit log. A chat can be renamed while it runs. */
+  readonly chat?: (() => string) | undefined;
   readonly audit?: Audit | undefined;
   /** Called for each call whose result is an error, which may be the text of its tool. */
   readonly onFailedCall?: ((call: ToolCall, error: string) => void) | undefined;
@@ -104,7 +104,7 @@ async function decide(run: ToolRun, call: ToolCall, { written, allowed }: CallTe
     return { kind: 'allow', permission: { files, tool, consent: 'asked' } };
   }
   const answer = await run.consent.mayCall(call, tool, {
-    chat: run.chat,
+    chat: run.chat?.(),
     written,
     signal: run.signal,
     notes: files?.notes,
@@ -204,7 +204,7 @@ export function recordCall(
     kind: 'call',
     server: call.server,
     name: call.tool,
-    chat,
+    chat: chat?.(),
     argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
     ...more,
   });

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { readAssetName } from '../../base/assetNames.ts';
-import { messageOf } from '../../base/errors.ts';
 import type { Role } from '../../chat/format/chat.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { findAssetUses } from '../../chat/outline/references.ts';
 import { excerptOf } from '../../chat/outline/title.ts';
+import { failedBy } from '../../loop/document.ts';
 import { describeCount } from '../../model/config/prices.ts';
 import { type BreakdownItem, partsOf, totalOf } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports/document.ts';
@@ -14,7 +14,7 @@ import { applyEdit } from '../chat/chatCommands.ts';
 import { showAt, withChat } from '../chat/chatFiles.ts';
 import type { ModelCommands } from '../model/modelCommands.ts';
 import type { Conversations } from '../run/conversations.ts';
-import { failed, tell } from '../ui/outcomes.ts';
+import { tell } from '../ui/outcomes.ts';
 
 interface BreakdownDeps {
   readonly conversations: {
@@ -29,7 +29,8 @@ export async function showBreakdown(argument: unknown, deps: BreakdownDeps): Pro
     try {
       while (await showOnce(document, deps));
     } catch (error) {
-      tell(failed(messageOf(error)));
+      const again = { title: '', command: 'filechat.showBreakdown', arguments: [{ uri: document.uri }] };
+      tell(failedBy(error), { uri: document.uri, again });
     }
   });
 }

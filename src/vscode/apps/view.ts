@@ -323,9 +323,10 @@ const STYLE = `
 html, body { height: 100%; margin: 0; padding: 0; }
 body { display: flex; flex-direction: column; }
 #bar, #notice { margin: 0; padding: 6px 12px; }
-#bar { background: var(--vscode-editorWidget-background); border-bottom: 1px solid var(--vscode-widget-border); }
+#bar { background: var(--vscode-editorWidget-background); border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent)); }
 #bar[hidden], #notice[hidden] { display: none; }
-button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: 0; padding: 3px 10px; }
+button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: 1px solid var(--vscode-button-border, transparent); padding: 3px 10px; }
+button:hover { background: var(--vscode-button-hoverBackground); }
 #stage { flex: 1; min-height: 0; overflow: auto; }
 #stage.border { border: 1px solid var(--vscode-widget-border); border-radius: 4px; margin: 8px; }
 iframe { display: block; border: 0; width: 100%; height: var(--app-height, 100%); }

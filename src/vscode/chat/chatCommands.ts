@@ -11,6 +11,7 @@ import { CHANGED, failed, tell } from '../ui/outcomes.ts';
 import { chatName, moveToEnd, rangeOf, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './paths.ts';
+import { latestUri } from './renames.ts';
 import { recoveryFolder } from './stores.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
@@ -155,7 +156,7 @@ export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | 
 
 /** Inserts text, which must be safe as Markdown, into the user turn at the end of a chat. */
 export async function addToChat(chat: vscode.Uri, addition: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(chat);
+  const document = await vscode.workspace.openTextDocument(latestUri(chat));
   await editDocument(document, (text) => insertIntoUserTurn(text, addition));
 }
 

@@ -69,7 +69,7 @@ export async function withChat<T>(
   const document = await findChat(fields);
   if (!document) return tell(failed(NO_CHAT));
   if (requires.trust && !vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING));
+  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING), { uri: document.uri });
   return work(document, fields);
 }
 
@@ -78,9 +78,9 @@ export function openDocument(uri: vscode.Uri): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((each) => each.uri.toString() === key);
 }
 
-/** The current text of a chat. An untitled chat that was closed no longer exists. */
+/** The current text of a chat, also after a rename. An untitled chat that was closed no longer exists. */
 export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
-  const uri = vscode.Uri.parse(chat, true);
+  const uri = latestUri(vscode.Uri.parse(chat, true));
   const open = openDocument(uri);
   if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
   const document = open ?? (await vscode.workspace.openTextDocument(uri));

@@ -115,7 +115,7 @@ export class Chats implements vscode.Disposable {
     const uri = isRow ? await focusedChat(view) : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
     // A run would have nowhere to write.
-    if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
+    if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING), { uri });
     await ACTIONS[action](uri);
   }
 

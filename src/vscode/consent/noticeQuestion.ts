@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
 import { chatName } from '../chat/chatFiles.ts';
+import { movedUri } from '../chat/renames.ts';
 import { closedUris, textTabs } from '../chat/tabs.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { renderNotice } from './noticeText.ts';
@@ -82,13 +83,18 @@ function nameOf(chat: string): string {
 
 /** A chat that is renamed is closed and opened again; that ends nothing. */
 function whenClosed(chat: string, end: () => void): vscode.Disposable {
-  let isRenamed = false;
+  let uri = vscode.Uri.parse(chat, true);
+  let isRenaming = false;
   return vscode.Disposable.from(
     vscode.workspace.onWillRenameFiles(({ files }) => {
-      isRenamed ||= files.some(({ oldUri }) => chat.startsWith(oldUri.toString()));
+      isRenaming = files.some((file) => movedUri(uri, file));
+    }),
+    vscode.workspace.onDidRenameFiles(({ files }) => {
+      isRenaming = false;
+      uri = files.map((file) => movedUri(uri, file)).find((moved) => moved !== undefined) ?? uri;
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
-      if (!isRenamed && closedUris(closed).some((uri) => uri.toString() === chat)) end();
+      if (!isRenaming && closedUris(closed).some((each) => each.toString() === uri.toString())) end();
     }),
   );
 }

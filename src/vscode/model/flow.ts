@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../base/errors.ts';
+import { readAddress, type TypedAddress } from '../../model/config/modelAddress.ts';
 import { wellKnownModels } from '../../model/config/facts.ts';
 import { keyPlace } from '../../model/config/keys.ts';
 import { findBaseUrl, listModels } from '../../model/config/listModels.ts';
-import { readAddress, type TypedAddress } from '../../model/config/modelAddress.ts';
 import type { ModelConfig } from '../../model/config/modelConfig.ts';
 import { type ListedModel, newestFirst, recommendModel } from '../../model/config/readListing.ts';
 import { defaultModel } from '../settings.ts';
 import { askChecked } from '../ui/checkedBox.ts';
+import { explainError } from '../ui/failureActions.ts';
 import { Pages, pickGrowing, type Step } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type ModelChoice, removeConfigured, saveAsDefault } from './choice.ts';
@@ -256,7 +256,7 @@ function askAddress(value: string, pages: Pages) {
     },
     check: (baseUrl, signal) => inTime(signal, (either) => findBaseUrl(baseUrl, { signal: either })),
     explain: (error) => ({
-      message: vscode.l10n.t('{0} Press Enter again to use it anyway.', plainMessage(messageOf(error))),
+      message: vscode.l10n.t('{0} Press Enter again to use it anyway.', plainMessage(explainError(error))),
       isFinal: false,
     }),
   });

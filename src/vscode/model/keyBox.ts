@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escapeMarkers.ts';
 import { keyPlace, readKey, type TypedKey } from '../../model/config/keys.ts';
 import { checkKey, KeyRefused, listModels } from '../../model/config/listModels.ts';
@@ -7,6 +6,7 @@ import type { ModelConfig } from '../../model/config/modelConfig.ts';
 import { PRESETS, type Preset, presetEndpoint } from '../../model/config/presets.ts';
 import type { ListedModel } from '../../model/config/readListing.ts';
 import { askChecked, type CheckedAnswer, type ReadText } from '../ui/checkedBox.ts';
+import { explainError } from '../ui/failureActions.ts';
 import type { Pages, Step } from '../ui/growingPick.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -116,7 +116,7 @@ export async function inTime<T>(signal: AbortSignal, work: (either: AbortSignal)
 function explainFailure(error: unknown, label: string, key: string): { message: string; isFinal: boolean } {
   const { t } = vscode.l10n;
   if (!(error instanceof KeyRefused)) {
-    const reason = plainMessage(messageOf(error));
+    const reason = plainMessage(explainError(error));
     const message = t('The key could not be checked. {0} Press Enter again to use it anyway.', reason);
     return { message, isFinal: false };
   }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../base/errors.ts';
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { fence } from '../../chat/format/fence.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/frontMatter.ts';
 import { parseChat } from '../../chat/format/parse.ts';
+import { failedBy } from '../../loop/document.ts';
 import { PRESETS } from '../../model/config/presets.ts';
 import { costOf } from '../../model/config/prices.ts';
 import { isSdkProvider } from '../../model/providers/wire.ts';
@@ -130,7 +130,8 @@ export class ModelCommands implements vscode.Disposable {
           this.#showRequest(document, signal),
         );
       } catch (error) {
-        tell(failed(messageOf(error)));
+        const again = { title: '', command: 'filechat.showRequest', arguments: [{ uri: document.uri }] };
+        tell(failedBy(error), { uri: document.uri, again });
       }
     };
     await withChat(argument, show, { trust: true });

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { type ListedModel, recommendModel } from '../../model/config/readListing.ts';
 import { askChecked, type CheckedAnswer } from '../ui/checkedBox.ts';
+import { explainError } from '../ui/failureActions.ts';
 import { type Pages, pickGrowing, type Row, type Step } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ModelChoice } from './choice.ts';
@@ -66,7 +67,7 @@ async function listedRow(
 
 function failureRows(error: unknown): readonly Row<ListedChoice>[] {
   return [
-    noteRow(messageOf(error)),
+    noteRow(explainError(error)),
     { label: vscode.l10n.t('Try Again'), value: { kind: 'again' } },
     { label: vscode.l10n.t('Replace Key…'), value: { kind: 'replaceKey' } },
     ENTER_NAME,

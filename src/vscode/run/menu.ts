@@ -22,7 +22,9 @@ export async function showMenu(
       ...(view ? chatItems(view, chat.uri, () => showMenu(chat, cost)) : [modelItem(undefined, undefined)]),
       ...otherItems(),
     ];
-    list.activeItems = list.items.filter(({ label }) => label === active);
+    const again = list.items.filter(({ label }) => label === active);
+    // With an empty array, no row would be active, and Enter would choose none.
+    if (again.length > 0) list.activeItems = again;
   };
   fill();
   // The estimate follows a little after the chat was opened or changed.

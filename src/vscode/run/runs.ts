@@ -197,18 +197,17 @@ export class Runs implements vscode.Disposable {
 
   async #listen(run: Run, progress: RunProgress): Promise<ChatListener> {
     const { document, tally, servers: failedServers } = run;
-    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, consent, ...deps } = this.#deps;
+    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, ...deps } = this.#deps;
     const { version } = document.current;
     return new ChatListener({
       ...deps,
-      consent: consentIn(document, consent),
       isSwitchedOff: (tool) => !isEnabled(tool),
       mayContinue: (steps) => mayContinue(document.uri, steps),
       onLargeFiles: (source, files) => void warnOfLargeFiles(document.uri, source, files),
       reviewResults,
       limits: resultLimits,
       document,
-      chat: document.uri.toString(),
+      chat: () => document.uri.toString(),
       tools: progress.watch(tools),
       servers: progress.watchServers(servers),
       assets: await assetsFor(document.uri),
@@ -292,14 +291,6 @@ async function conclude(chat: EditorDocument, outcome: RunOutcome, nameBefore: s
 function editorInFront(chat: vscode.Uri): vscode.TextEditor | undefined {
   const editor = vscode.window.activeTextEditor;
   return editor?.document.uri.toString() === chat.toString() ? editor : undefined;
-}
-
-/** Questions are asked in the chat, which may have another name by then. */
-function consentIn(document: EditorDocument, { asksTogether = false, mayCall }: Consent): Consent {
-  return {
-    asksTogether,
-    mayCall: (call, tool, about) => mayCall(call, tool, { ...about, chat: document.uri.toString() }),
-  };
 }
 
 /** Not modal: the user may be doing something else by now. */

@@ -10,6 +10,7 @@ import { choosePrompt, chooseResource } from '../tools/choose.ts';
 import { chooseTool } from '../tools/chooseTool.ts';
 import { EDITOR_SERVER, hasEditorTools } from '../tools/editorTools.ts';
 import { type Fields, readFields, readString } from '../ui/commandArguments.ts';
+import { localSentence } from '../ui/coreSentences.ts';
 import { CANCELLED, failed, NO_CHAT, showProblem, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -278,7 +279,7 @@ export class ServerCommands {
   }
 
   async #showError(server: string | undefined, error: unknown): Promise<void> {
-    const reason = messageOf(error);
+    const reason = localSentence(messageOf(error));
     if (server === undefined) return showProblem(reason);
     const message = reason.includes(server) ? reason : `${server}: ${reason}`;
     const buttons = (await this.#servers.list.placeOf(server)) === undefined ? [SHOW_LOG] : [SHOW_LOG, EDIT];

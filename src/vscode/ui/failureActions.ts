@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { actionsFor, billingPage, describeFailure, type FailureAction } from '../../model/describeFailure.ts';
+import { isModelFailure } from '../../model/providers/retry.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { Failure, FailureKind } from '../../ports/failures.ts';
 import { localSentence } from './coreSentences.ts';
@@ -25,6 +27,12 @@ export function explainOutcome({ failure, error }: Pick<RunOutcome, 'failure' | 
   // Without a host, the reason is a sentence of the core.
   const isOurs = host === undefined && reason !== undefined;
   return describeFailure(isOurs ? { ...failure, reason: localSentence(reason) } : failure, t);
+}
+
+/** The same for the error of a request. */
+export function explainError(error: unknown): string {
+  const failure = isModelFailure(error) ? error.failure : undefined;
+  return explainOutcome({ failure, error: messageOf(error) });
 }
 
 /** The same buttons for the notification and for the lenses. */

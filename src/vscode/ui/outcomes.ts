@@ -81,7 +81,9 @@ function actionButtons(
 ): readonly vscode.Command[] {
   if (failure && place) return buttonsFor(failure, { ...place, resumable });
   const remedy = REMEDIES.get(error);
-  if (remedy || !resumable || !place) return remedy ? [remedy] : [];
+  // Another chat may be in front when it is chosen.
+  if (remedy) return [place ? { ...remedy, arguments: [{ uri: place.uri }] } : remedy];
+  if (!resumable || !place) return [];
   const title = vscode.l10n.t('Resume');
   return [{ title, command: 'filechat.resume', arguments: [{ uri: place.uri }] }];
 }

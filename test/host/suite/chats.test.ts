@@ -5,7 +5,7 @@ import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../samples/server/encode/wav.ts';
-import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
+import { end, sendAll, toolCall, words } from '../../integration/helpers/wireServer.ts';
 import { until } from '../../kit/until.ts';
 import { longChat } from '../../unit/chat/longChat.ts';
 import { LiveModel, run } from './kit/liveModel.ts';
@@ -123,6 +123,24 @@ suite('the name of a new chat', () => {
     assert.equal(inFront()?.getText(), question);
     await runInFront('Here they are again.');
     assert.deepEqual([nameInFront(), existsSync(pathOf(unnamed))], [unnamed, true]);
+  });
+
+  test('is known to the tools that its first reply calls', async () => {
+    await vscode.commands.executeCommand('filechat.newChat', { content: 'Which files are mine?' });
+    const link = '[mine](cmdassets/tool-file-20261116-093012-V1StGXR8-1.txt)';
+    await vscode.workspace.fs.writeFile(
+      inWorkspace('cmdassets', 'tool-file-20261116-093012-V1StGXR8-1.txt'),
+      new TextEncoder().encode('Mine.'),
+    );
+    model.answer = (asked) =>
+      asked.body.includes('"role":"tool"')
+        ? sendAll(asked, words('One.'), end())
+        : sendAll(asked, words(link), toolCall(0, 'x', 'filechat__list_assets', '{}'), end('tool_calls'));
+    const uri = inFront()?.uri;
+    assert.ok(uri);
+    assert.equal((await run(uri)).error, undefined);
+    assert.equal(nameInFront(), 'which-files-are-mine.chat.md');
+    assert.match(inFront()?.getText() ?? '', /# %% tool filechat\.list_assets c1\n[^#]*V1StGXR8-1\.txt/);
   });
 });
 

@@ -9,6 +9,7 @@ import type { RunOutcome } from '../../../src/ports/document.ts';
 import { showBreakdown } from '../../../src/vscode/annotations/breakdown.ts';
 import { keepCopy } from '../../../src/vscode/chat/chatCommands.ts';
 import { watchDiagnostics } from '../../../src/vscode/chat/watch.ts';
+import { askInNotice } from '../../../src/vscode/consent/noticeQuestion.ts';
 import { CallQuestions } from '../../../src/vscode/consent/callQuestions.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { lensesOf } from '../../../src/vscode/run/lenses.ts';
@@ -403,5 +404,22 @@ suite('calls that wait for permission', () => {
     }
     assert.equal(questions.all.map(({ call }) => call.id).join(), 'c1,c2');
     questions.dispose();
+  });
+});
+
+suite('a question in a notification', () => {
+  test('survives a rename of its chat, and ends when the chat is closed', async () => {
+    const { uri } = await openChat('asked.chat.md', '# %% user\n');
+    const answer = askInNotice({ chat: uri.toString(), message: 'Well?', answers: ['Yes'] });
+    let isOver = false;
+    void answer.then(() => {
+      isOver = true;
+    });
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(uri, inWorkspace('askedRenamed.chat.md'), { overwrite: true });
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    assert.equal(isOver, false);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    assert.equal(await answer, undefined);
   });
 });

@@ -22,7 +22,7 @@ function listen(options: SceneOptions, text = CALL('read')) {
   const stage = scene(text, [], {
     consent: () => ({ kind: 'allow', by: 'asked' }),
     callTool: async () => RESULT,
-    chat: CHAT,
+    chat: () => CHAT,
     audit: { record: (entry) => entries.push(entry) },
     ...options,
   });

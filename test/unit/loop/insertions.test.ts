@@ -33,7 +33,7 @@ function scene(chat: string, { read, get }: { readonly read?: Read; readonly get
     assets: { beginResult: () => assets },
     document: logFailures(document, LOG),
     log: LOG,
-    chat: 'file:///x.chat.md',
+    chat: () => 'file:///x.chat.md',
     rescue: (markdown) => rescued.push(markdown),
   };
   const insert = () =>

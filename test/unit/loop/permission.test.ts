@@ -74,7 +74,7 @@ describe('questions about the calls of a turn', () => {
   });
 
   it('name the chat and the arguments as they are written', async () => {
-    const { listener, asked } = open(HI, [THREE], { chat: 'file:///a.chat.md' });
+    const { listener, asked } = open(HI, [THREE], { chat: () => 'file:///a.chat.md' });
     const running = listener.run();
     const [first] = await asked(3);
     assert.deepEqual([first?.about.chat, first?.about.written], ['file:///a.chat.md', '{"n": 1}\n']);

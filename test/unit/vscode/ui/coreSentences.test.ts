@@ -6,9 +6,23 @@ import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/e
 import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
 import { checkAnswer } from '../../../../src/mcp/schema/answer.ts';
 import { argumentQuestions } from '../../../../src/mcp/schema/arguments.ts';
+import { listModels } from '../../../../src/model/config/listModels.ts';
 import { findModel } from '../../../../src/model/config/modelConfig.ts';
+import type { RunOutcome } from '../../../../src/ports/document.ts';
 import { localSentence } from '../../../../src/vscode/ui/coreSentences.ts';
 import { useTranslation } from '../../../../src/vscode/ui/words.ts';
+import {
+  type Answer,
+  call,
+  finish,
+  HI,
+  makes,
+  play,
+  type SceneOptions,
+  says,
+  scene,
+  text,
+} from '../../loop/scriptedChat.ts';
 
 const stdio = { kind: 'stdio', command: 'x', args: [], env: {} } as const;
 const http = { kind: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} } as const;
@@ -37,6 +51,38 @@ const REASONS: readonly (string | undefined)[] = [
   String(findModel('x', new Map([['a', { name: 'a', provider: 'tour', model: '' }]]))).slice(0, -1),
   `${timeout}. It wrote nothing to stderr; run its command in a terminal`,
 ];
+
+const ANSWERED = `${HI}\n# %% assistant\nHo\n`;
+
+async function runAgain(
+  chat: string,
+  answers: readonly Answer[],
+  options?: SceneOptions,
+): Promise<RunOutcome> {
+  return (await play(chat, answers, options)).outcome;
+}
+
+const callTool = (server: string, tool: string, options?: SceneOptions) =>
+  scene(HI, [], options).listener.callTool({ server, tool, arguments: {} });
+
+/** How runs and calls end without success. */
+const OUTCOMES: Readonly<Record<string, () => Promise<RunOutcome>>> = {
+  'an empty chat': () => runAgain('', []),
+  'nothing to send': () => runAgain(`${ANSWERED}\n# %% user\n`, []),
+  'the token limit': () => runAgain(HI, [() => [text('One'), finish('length')]]),
+  'a content filter': () => runAgain(HI, [() => [text('Well'), finish('refused')]]),
+  'an empty reply': () => runAgain(HI, [says('')]),
+  'the limit of steps': () => runAgain(HI, [makes(call('a__read')), makes(call('a__read'))], { maxSteps: 2 }),
+  'the limit of one step': () => runAgain(HI, [makes(call('a__read'))], { maxSteps: 1 }),
+  'an open fence': () => runAgain(`${HI}\n\`\`\`\n`, [says('One')]),
+  'half a summary': () => scene(ANSWERED, [() => [text('S'), finish('length')]]).listener.compact(),
+  'an empty summary': () => scene(ANSWERED, [says('')]).listener.compact(),
+  'a tool that is turned off': () => callTool('a', 'read', { isSwitchedOff: () => true }),
+  'a tool for apps': () => callTool('a', 'read', { toolInfo: { forAppsOnly: true } }),
+  'an unknown tool': () => callTool('a', 'fly'),
+  'a tool that the chat excludes': () =>
+    scene(`---\ntools: []\n---\n${HI}`, []).listener.callTool({ server: 'a', tool: 'read', arguments: {} }),
+};
 
 const FISH = { type: 'array', items: { enum: ['a', 'b'] }, minItems: 1, maxItems: 1, uniqueItems: true };
 const ANSWERS: readonly (readonly [schema: object, text: string])[] = [
@@ -79,6 +125,27 @@ describe('a sentence of the core', () => {
       );
     });
   }
+
+  for (const [name, ending] of Object.entries(OUTCOMES)) {
+    it(`about ${name}`, async () => {
+      const { error = 'no error' } = await ending();
+      assert.match(localSentence(error), /^«.*»[.]?$/);
+    });
+  }
+
+  it('about a list of models', async () => {
+    for (const [status, body] of [
+      [404, ''],
+      [200, '[1]'],
+      [302, ''],
+    ] as const) {
+      const fetch = async () => new Response(body, { status });
+      const config = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } as const;
+      await assert.rejects(listModels(config, { fetch }), ({ message }: Error) =>
+        /^«.*»\.$/.test(localSentence(message)),
+      );
+    }
+  });
 
   for (const [schema, text] of ANSWERS) {
     it(`about the answer “${text}” to ${JSON.stringify(schema)}`, () => {

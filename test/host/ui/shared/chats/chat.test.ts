@@ -167,3 +167,24 @@ ui.test('a rate limit shows the waiting time, and Cancel ends it', async ({ page
   const text = await waitForText(evaluate, 'Are you busy?');
   assert.doesNotMatch(text, /assistant/);
 });
+
+ui.test('Stop in the message about a running chat stops that chat', async (session) => {
+  const { page, evaluate } = session;
+  await openChat(session, 'First?');
+  await page.keyboard.press('Shift+Enter');
+  const first = await model.next();
+  first.say('One');
+  await waitForText(evaluate, 'One');
+  await page.keyboard.press('Shift+Enter');
+  const told = toast(page, 'This chat is running already.');
+  await told.waitFor();
+  await openChat(session, 'Second?');
+  await page.keyboard.press('Shift+Enter');
+  const second = await model.next();
+  second.say('Two');
+  await waitForText(evaluate, 'Two');
+  await button(told, 'Stop').click();
+  await first.closed;
+  second.finish();
+  await waitForText(evaluate, 'Two\n\n# %% user\n');
+});

@@ -139,6 +139,9 @@ ui.test(
     await page.keyboard.press('Alt+M');
     await page.keyboard.press('I');
     await quickPickRow(page, 'Show What Will Be Sent').filter({ hasText: 'tokens' }).waitFor();
+    // The first row can be chosen without moving to it.
+    await page.keyboard.press('Enter');
+    await quickInput(page).getByText('Filechat: Select Model').waitFor();
     await page.keyboard.press('Escape');
   },
 );
