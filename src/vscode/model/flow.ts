@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { readAddress, type TypedAddress } from '../../model/config/modelAddress.ts';
 import { wellKnownModels } from '../../model/config/facts.ts';
 import { keyPlace } from '../../model/config/keys.ts';
 import { findBaseUrl, listModels } from '../../model/config/listModels.ts';
+import { readAddress, type TypedAddress } from '../../model/config/modelAddress.ts';
 import type { ModelConfig } from '../../model/config/modelConfig.ts';
 import { type ListedModel, newestFirst, recommendModel } from '../../model/config/readListing.ts';
 import { defaultModel } from '../settings.ts';
