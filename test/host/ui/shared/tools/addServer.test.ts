@@ -212,7 +212,14 @@ ui.test(
     writeFileSync(workspace.path('home', '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: servers }));
     // The tests must not look into the files of whoever runs them, and the next file has the same extension host.
     await using _home = await useHome(evaluate, home);
+    // What cannot be read does not close the box, which keeps what was typed.
+    mkdirSync(workspace.path('home', '.claude.json'));
     await runCommand(page, 'Filechat: Add Server');
+    await fillQuickInput(page, 'Add MCP Server', 'npx half-typed');
+    await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
+    await pick(page, 'Select the app with the servers to import', 'Claude Code');
+    await toast(page, /Nothing to import from .*\.claude\.json\. /).waitFor();
+    assert.equal(await quickInput(page).locator('.quick-input-box input').inputValue(), 'npx half-typed');
     await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
     await quickPickRow(page, 'Cursor').waitFor();
     assert.equal(await quickPickRow(page, 'Windsurf').count(), 0);
