@@ -69,7 +69,9 @@ ui.test(
     // A comma too many is reported in place, and nothing is lost.
     const wrong = '{"mcpServers": {"charts": {"command": "node",, "args": []}}}';
     await answer(page, 'Add MCP Server', wrong);
-    await quickInput(page).getByText('This is not valid JSON near').waitFor();
+    await quickInput(page)
+      .getByText('This is not valid JSON near “mmand": "node",, "args": []}}}”:')
+      .waitFor();
     assert.equal(await box.inputValue(), wrong);
     await takeScreenshot(page, 'add-server-wrong');
     // The comment would swallow the rest of a single line.
