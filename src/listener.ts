@@ -20,7 +20,7 @@ export interface ListenerDeps extends ToolCallDeps, Omit<ReplyDeps, 'conversatio
   /** Without it, tools can be called, but there is no model. */
   readonly conversation?: Conversation | undefined;
   /** Asked when a run reaches the limit of steps. */
-  readonly mayContinue?: ((steps: number) => Promise<boolean>) | undefined;
+  readonly mayContinue?: ((steps: number, signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Needed for resources and prompts. */
   readonly servers?: InsertionDeps['servers'] | undefined;
   readonly insertedBy?: InsertionDeps['insertedBy'];
@@ -154,7 +154,7 @@ export class ChatListener {
   }
 
   async #mayContinue(steps: number, signal: AbortSignal): Promise<boolean> {
-    const answer = this.#deps.mayContinue?.(steps);
+    const answer = this.#deps.mayContinue?.(steps, signal);
     return answer !== undefined && (await untilAborted(answer, signal)) === true;
   }
 

@@ -11,6 +11,7 @@ import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
 import { giveTitle } from '../chat/chatCommands.ts';
 import { chatName, moveToEnd } from '../chat/chatFiles.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
+import { askInNotice } from '../consent/noticeQuestion.ts';
 import { autoSave, resultLimits, reviewResults } from '../settings.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { announceBriefly } from '../ui/announce.ts';
@@ -202,7 +203,7 @@ export class Runs implements vscode.Disposable {
     return new ChatListener({
       ...deps,
       isSwitchedOff: (tool) => !isEnabled(tool),
-      mayContinue: (steps) => mayContinue(document.uri, steps),
+      mayContinue: (steps, signal) => mayContinue(document.uri, steps, signal),
       onLargeFiles: (source, files) => void warnOfLargeFiles(document.uri, source, files),
       reviewResults,
       limits: resultLimits,
@@ -293,16 +294,12 @@ function editorInFront(chat: vscode.Uri): vscode.TextEditor | undefined {
   return editor?.document.uri.toString() === chat.toString() ? editor : undefined;
 }
 
-/** Not modal: the user may be doing something else by now. */
-async function mayContinue(chat: vscode.Uri, steps: number): Promise<boolean> {
+/** Not modal: the user may be doing something else by now. So the question stays until it is answered. */
+async function mayContinue(chat: vscode.Uri, steps: number, signal: AbortSignal): Promise<boolean> {
   const goOn = vscode.l10n.t('Continue');
-  const stop = vscode.l10n.t('Stop');
-  const question = vscode.l10n.t(
-    'The model has taken {0} steps in a row in the chat “{1}”. Continue?',
-    steps,
-    plainMessage(chatName(chat)),
-  );
-  return (await vscode.window.showInformationMessage(question, goOn, stop)) === goOn;
+  const message = vscode.l10n.t('The model has taken {0} steps in a row. Continue?', steps);
+  const question = { chat: chat.toString(), message, answers: [goOn, vscode.l10n.t('Stop')] };
+  return (await askInNotice(question, signal)) === goOn;
 }
 
 async function warnOfLargeFiles(chat: vscode.Uri, source: string, files: string): Promise<void> {

@@ -122,9 +122,9 @@ async function chooseImport(
 }
 
 async function chooseImported({ app, path }: ImportSource): Promise<string | undefined> {
-  const pasted = readPastedFile(await readText(vscode.Uri.file(path)));
-  if (pasted.kind === 'problem') {
-    const reason = describePasteProblem(pasted.problem);
+  const pasted = await readText(vscode.Uri.file(path)).then(readPastedFile, messageOf);
+  if (typeof pasted === 'string' || pasted.kind === 'problem') {
+    const reason = typeof pasted === 'string' ? pasted : describePasteProblem(pasted.problem);
     void vscode.window.showWarningMessage(
       plainMessage(vscode.l10n.t('Nothing to import from {0}. {1}', path, reason)),
     );

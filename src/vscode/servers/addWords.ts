@@ -19,7 +19,11 @@ export function describePasteProblem(problem: PasteProblem): string {
     case 'json':
       return problem.near === undefined
         ? t('This is not valid JSON: {0}', plainMessage(problem.reason))
-        : t('This is not valid JSON near {0}: {1}', plainMessage(problem.near), plainMessage(problem.reason));
+        : t(
+            'This is not valid JSON near “{0}”: {1}',
+            plainMessage(problem.near),
+            plainMessage(problem.reason),
+          );
     case 'comments':
       return t('A comment in this JSON cannot be read without its line breaks. Use Paste from Clipboard.');
     case 'noServers':

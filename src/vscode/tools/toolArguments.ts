@@ -9,6 +9,7 @@ import type { PathStep } from '../../mcp/schema/walk.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { describeProblem } from '../completion/argumentHelp.ts';
+import { askInNotice } from '../consent/noticeQuestion.ts';
 import type { InputAction } from '../ui/askInput.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askQuestions } from '../ui/wizard.ts';
@@ -101,7 +102,7 @@ function editorActions({ name, kind }: ArgumentQuestion): readonly InputAction[]
   ];
 }
 
-/** Lets the user write a long text in an editor. Resolves to undefined if the editor was closed. */
+/** Lets the user write a long text in an editor. Resolves to undefined if the user cancels or closes the editor. */
 async function writeInEditor(
   name: string,
   { content, language }: { readonly content: string; readonly language: 'plaintext' | 'json' },
@@ -113,23 +114,14 @@ async function writeInEditor(
     'Write the value of “{0}” in the editor, then choose Use Text.',
     plainMessage(name),
   );
-  const answered = Promise.resolve(vscode.window.showInformationMessage(message, useText));
-  using closed = closing(document);
-  await Promise.race([answered, closed.promise]);
-  // Also when the message is dismissed: what was written must not be lost.
-  if (document.isClosed) return undefined;
+  const until = (end: () => void) =>
+    vscode.workspace.onDidCloseTextDocument((each) => each === document && end());
+  // It stays while the user writes. After Cancel, what was written stays in the editor.
+  if ((await askInNotice({ message, answers: [useText], until })) !== useText) return undefined;
   const text = document.getText();
   await vscode.window.showTextDocument(document);
   await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   return text;
-}
-
-function closing(document: vscode.TextDocument): { readonly promise: Promise<void> } & Disposable {
-  let subscription: vscode.Disposable | undefined;
-  const promise = new Promise<void>((resolve) => {
-    subscription = vscode.workspace.onDidCloseTextDocument((each) => each === document && resolve());
-  });
-  return { promise, [Symbol.dispose]: () => subscription?.dispose() };
 }
 
 function fileAction(title: string, canSelectMany: boolean): InputAction {

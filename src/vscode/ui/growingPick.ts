@@ -140,6 +140,8 @@ class GrowingPick<T> implements vscode.Disposable {
     this.#pick.matchOnDetail = true;
     this.#pick.keepScrollPosition = true;
     if (options.back !== undefined) this.#pick.buttons = [vscode.QuickInputButtons.Back];
+    // Otherwise a look at another window would lose what was entered on the pages before.
+    this.#pick.ignoreFocusOut = options.back !== undefined;
     Object.assign(this.#pick, options.step);
   }
 

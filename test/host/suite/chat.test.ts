@@ -12,6 +12,7 @@ import { CORPUS, LAST_ITEM, readCorpus, writeCorpus } from '../../integration/fi
 import { end, sendAll, toolCall, words } from '../../integration/helpers/wireServer.ts';
 import { until } from '../../kit/until.ts';
 import { HI, LiveModel } from './kit/liveModel.ts';
+import { Notices } from './kit/notices.ts';
 import {
   answerNotice,
   holds,
@@ -276,6 +277,32 @@ suite('waiting for permission', () => {
     const { error } = await vscode.commands.executeCommand<RunOutcome>('filechat.allowCall', {});
     assert.match(error ?? '', /No pending tool calls in this chat|Open a chat first/);
     assert.equal(isMade(document), false);
+  });
+
+  test('a run at its limit of steps continues when its question is answered, and Stop ends the question', async () => {
+    await setSetting('maxSteps', 1);
+    await setSetting('approve', 'auto');
+    const notices = new Notices();
+    model.answer = (asked) =>
+      asked.body.includes('"role":"tool"')
+        ? sendAll(asked, words('Cold.'), end())
+        : sendAll(asked, toolCall(0, 'x', 'mine__weather', '{"city": "Bern"}'), end('tool_calls'));
+    try {
+      const document = await openChat('steps.chat.md', HI);
+      const running = run();
+      await notices.answer(0, 2);
+      assert.equal((await running).error, undefined);
+      assert.match(document.getText(), /Cold\.\n\n# %% user\n$/);
+      const stopped = await openChat('steps-stopped.chat.md', HI);
+      const waiting = run();
+      await notices.asked(2);
+      await vscode.commands.executeCommand('filechat.stop', { uri: stopped.uri });
+      assert.equal((await waiting).cancelled, true);
+      await notices.none();
+    } finally {
+      await setSetting('maxSteps', undefined);
+      await setSetting('approve', 'ask');
+    }
   });
 
   test('a file outside of the workspace is sent after the user has agreed', async () => {

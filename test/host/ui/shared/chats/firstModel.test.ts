@@ -191,7 +191,9 @@ ui.test('another address is asked for its key and its models', async (session) =
   await page.keyboard.press('Enter');
   await quickPickRow(page, 'big').getByText('128k context · $1 in, $2 out per million tokens').waitFor();
   await takeInBothThemes(session, 'select-model-of-address');
-  await page.keyboard.press('Enter');
+  // A look elsewhere does not lose the address and the key.
+  await page.locator('.view-line', { hasText: /Hello.from.Claude/ }).click();
+  await quickPickRow(page, 'big').click();
   await waitForText(evaluate, `model: "${new URL(gateway.url).host}/big"`);
   await setEnvironment(evaluate, { ANTHROPIC_BASE_URL: null, OLLAMA_HOST: null });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FrameLocator, Page } from 'playwright-core';
+import { until } from '../../../../kit/until.ts';
 import { imageWidth, webview } from '../../../workbench/page.ts';
 import { startCanary } from '../../hostileRepository.ts';
 import { hostileSvg, hostileText, RICH, writeAssets } from '../../previewChats.ts';
@@ -261,4 +262,21 @@ ui.test('other Markdown files are unchanged and still load remote images', async
     .first()
     .evaluate((image: { decode(): Promise<void> }) => image.decode().catch(() => {}));
   assert.notDeepEqual(canary.heard, []);
+});
+
+ui.test('a chat with the cursor at its end fills the preview with its last turns', async (session) => {
+  const { page, evaluate, workspace } = session;
+  writeFileSync(workspace.path('long.chat.md'), `${'# %% user\nOne line.\n\n'.repeat(60)}# %% user\n`);
+  await evaluate(async (vscode, path) => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const document = await vscode.workspace.openTextDocument(path);
+    const end = document.positionAt(document.getText().length);
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(end, end) });
+    await vscode.commands.executeCommand('markdown.showPreview');
+  }, workspace.path('long.chat.md'));
+  const frame = shown(page);
+  await frame.locator('.filechat-turn').nth(59).waitFor();
+  const isFilled = `scrollY > 1000 &&
+    [...document.querySelectorAll('.filechat-turn')].at(-1).getBoundingClientRect().bottom > innerHeight - 200`;
+  await until(async () => (await frame.locator('body').evaluate(isFilled)) === true);
 });

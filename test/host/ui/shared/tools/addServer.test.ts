@@ -69,7 +69,9 @@ ui.test(
     // A comma too many is reported in place, and nothing is lost.
     const wrong = '{"mcpServers": {"charts": {"command": "node",, "args": []}}}';
     await answer(page, 'Add MCP Server', wrong);
-    await quickInput(page).getByText('This is not valid JSON near').waitFor();
+    await quickInput(page)
+      .getByText('This is not valid JSON near “mmand": "node",, "args": []}}}”:')
+      .waitFor();
     assert.equal(await box.inputValue(), wrong);
     await takeScreenshot(page, 'add-server-wrong');
     // The comment would swallow the rest of a single line.
@@ -212,7 +214,14 @@ ui.test(
     writeFileSync(workspace.path('home', '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: servers }));
     // The tests must not look into the files of whoever runs them, and the next file has the same extension host.
     await using _home = await useHome(evaluate, home);
+    // What cannot be read does not close the box, which keeps what was typed.
+    mkdirSync(workspace.path('home', '.claude.json'));
     await runCommand(page, 'Filechat: Add Server');
+    await fillQuickInput(page, 'Add MCP Server', 'npx half-typed');
+    await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
+    await pick(page, 'Select the app with the servers to import', 'Claude Code');
+    await toast(page, /Nothing to import from .*\.claude\.json\. /).waitFor();
+    assert.equal(await quickInput(page).locator('.quick-input-box input').inputValue(), 'npx half-typed');
     await quickInput(page).getByRole('button', { name: 'Import from Another App…' }).click();
     await quickPickRow(page, 'Cursor').waitFor();
     assert.equal(await quickPickRow(page, 'Windsurf').count(), 0);

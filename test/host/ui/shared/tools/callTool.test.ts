@@ -15,10 +15,9 @@ import {
   quickPickRow,
   runCommand,
   showCommands,
-  toast,
   webview,
 } from '../../../workbench/page.ts';
-import { answerCall, waitingCall } from '../../consent.ts';
+import { answerCall, answerNotice, notice, waitingCall } from '../../consent.ts';
 import { takeInBothThemes, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
@@ -184,12 +183,12 @@ ui.test('a long text is written in an editor', async ({ page, evaluate }) => {
   await pick(page, 'Which arguments?', 'Enter New Arguments…');
   await quickInput(page).getByText('order (1/7)').waitFor();
   await quickInput(page).getByRole('button', { name: 'Write in an Editor…' }).click();
-  await toast(page, 'Write the value of “name” in the editor').waitFor();
+  await notice(page, 'Write the value of “name” in the editor').waitFor();
   await page.locator('.tab.active', { hasText: 'Untitled' }).waitFor();
   await focusEditor(page);
   await page.keyboard.type('Ada\nLovelace');
   await takeScreenshot(page, 'long-argument');
-  await button(toast(page, 'Write the value of “name”'), 'Use Text').click();
+  await answerNotice(page, 'Write the value of “name”', 'Use Text');
   await quickInput(page).getByText('order (2/7)').waitFor();
   await quickInput(page).getByRole('button', { name: 'Back' }).click();
   await quickInput(page).getByText('order (1/7)').waitFor();
