@@ -74,7 +74,8 @@ const OUTCOMES: Readonly<Record<string, () => Promise<RunOutcome>>> = {
   'an empty reply': () => runAgain(HI, [says('')]),
   'the limit of steps': () => runAgain(HI, [makes(call('a__read')), makes(call('a__read'))], { maxSteps: 2 }),
   'the limit of one step': () => runAgain(HI, [makes(call('a__read'))], { maxSteps: 1 }),
-  'an open fence': () => runAgain(`${HI}\n\`\`\`\n`, [says('One')]),
+  'an open fence': () =>
+    scene(`${HI}\n\`\`\`\n`, []).listener.callTool({ server: 'a', tool: 'read', arguments: {} }),
   'half a summary': () => scene(ANSWERED, [() => [text('S'), finish('length')]]).listener.compact(),
   'an empty summary': () => scene(ANSWERED, [says('')]).listener.compact(),
   'a tool that is turned off': () => callTool('a', 'read', { isSwitchedOff: () => true }),
@@ -136,7 +137,7 @@ describe('a sentence of the core', () => {
   it('about a list of models', async () => {
     for (const [status, body] of [
       [404, ''],
-      [200, '[1]'],
+      [200, '{"a": 1}'],
       [302, ''],
     ] as const) {
       const fetch = async () => new Response(body, { status });
