@@ -168,7 +168,7 @@ export class JsonPosition {
       this.#commas[this.#depth] = 0;
     }
     this.#depth++;
-    this.#count(1);
+    this.#count(this.#depth > FEW_LEVELS ? DEEP_VALUES : 1);
     this.#afterColon = false;
     if (this.#depth === this.#messageDepth) this.#beginMessage();
   }
@@ -197,6 +197,9 @@ const KEY_HASHES = 65_536;
 const MAX_DEPTH = 500;
 /** A block of a result, and a key of an object with more keys than this, take about ten times as long as other values. */
 const FEW_KEYS = 1000;
+/** Deeper values take several times as much memory as those side by side, and no list or result needs them. */
+const FEW_LEVELS = 64;
+const DEEP_VALUES = 5;
 /** The SDK validates what is not in a result. */
 const FEW_VALIDATED_KEYS = 100;
 const SLOW_VALUES = 10;
