@@ -3,6 +3,7 @@ import { asksForReply } from '../../chat/edits/typing.ts';
 import { readSettings } from '../../chat/format/frontMatter.ts';
 import type { Disposable } from '../../ports/document.ts';
 import type { Runs } from '../run/runs.ts';
+import { localSentence } from '../ui/coreSentences.ts';
 import { chatOf, isChat } from './chatFiles.ts';
 
 interface ChatWatch extends Disposable {
@@ -77,9 +78,13 @@ export function watchProblems(): vscode.Disposable {
 
 async function findProblems(document: vscode.TextDocument): Promise<readonly vscode.Diagnostic[]> {
   const chat = chatOf(document);
+  // A damaged chat can have thousands of the same problem.
+  const local = new Map<string, string>();
   return [...readSettings(chat).problems, ...chat.problems].map(({ offset, message }) => {
     const { range } = document.lineAt(document.positionAt(offset));
-    return new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
+    const words = local.get(message) ?? localSentence(message);
+    local.set(message, words);
+    return new vscode.Diagnostic(range, words, vscode.DiagnosticSeverity.Warning);
   });
 }
 

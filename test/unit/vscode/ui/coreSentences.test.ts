@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { Backoff } from '../../../../src/base/async.ts';
+import { parseArguments } from '../../../../src/chat/format/callInfo.ts';
+import { readSettings } from '../../../../src/chat/format/frontMatter.ts';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { explainFailure, explainTimeout } from '../../../../src/mcp/connection/explainFailure.ts';
 import { EDITOR_ADVICE } from '../../../../src/mcp/pool/options.ts';
 import { checkAnswer } from '../../../../src/mcp/schema/answer.ts';
@@ -111,6 +114,21 @@ const ANSWERS: readonly (readonly [schema: object, text: string])[] = [
   [{ type: 'array' }, 'abc'],
 ];
 
+const PROBLEMS = [
+  '# %% user\n```\n',
+  '# %% user\n```tool_call x\n```\n',
+  '# %% user\n```tool_call a.b c d\n```\n',
+  '---\nfoo: 1\n---\n',
+  '---\nmodel: [1]\n---\n',
+  '---\nmaxSteps: x\n---\n',
+  '---\ntemperature: 9\n---\n',
+  '---\napprove: x\n---\n',
+  '---\nreasoning: x\n---\n',
+  '---\ntools: {a: 1}\n---\n',
+  '---\n- a\n---\n',
+  '---\na: [\n---\n',
+];
+
 describe('a sentence of the core', () => {
   // Every translated sentence is in marks.
   before(() => useTranslation((message) => `«${message}»`, 'xx'));
@@ -131,6 +149,25 @@ describe('a sentence of the core', () => {
     it(`about ${name}`, async () => {
       const { error = 'no error' } = await ending();
       assert.match(localSentence(error), /^«.*»[.]?$/);
+    });
+  }
+
+  for (const text of PROBLEMS) {
+    it(`about ${JSON.stringify(text)}`, () => {
+      const chat = parseChat(text);
+      const problems = [...readSettings(chat).problems, ...chat.problems];
+      assert.ok(problems.length > 0);
+      for (const { message } of problems) {
+        assert.match(localSentence(message), /^«.*»\.?$/);
+        assert.match(localSentence(`Line 2: ${message}`), /^«Line 2: «.*»»\.?$/);
+      }
+    });
+  }
+
+  for (const text of ['[1]', '{', '['.repeat(2000) + ']'.repeat(2000)]) {
+    it(`about the arguments ${text.slice(0, 9)}`, () => {
+      const read = parseArguments(text);
+      assert.match(read.ok ? '' : localSentence(read.message), /^«.*»\.?$/s);
     });
   }
 
